@@ -76,7 +76,7 @@ void loop_deinit(struct loop *loop)
 
 struct error *loop_open_signals(struct loop *loop)
 {
-	sigset_t set;
+	sigset_t set, errors;
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT,
 				       SIGCHLD };
 
@@ -84,7 +84,12 @@ struct error *loop_open_signals(struct loop *loop)
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		if (numbers[i] != SIGHUP || !is_ignored(SIGHUP))
 			sigaddset(&set, numbers[i]);
-	if (sigprocmask(SIG_BLOCK, &set, NULL))
+	/* These come as errors of write(), too: the recording is ended as it should be. */
+	sigemptyset(&errors);
+	sigaddset(&errors, SIGPIPE);
+	sigaddset(&errors, SIGXFSZ);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) ||
+	    sigprocmask(SIG_BLOCK, &errors, NULL))
 		return error_os(errno, NULL, "cannot block signals");
 	loop->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (loop->signal_fd < 0)
@@ -223,11 +228,13 @@ static struct error *hung_up(struct loop *loop, int fd)
 	return NULL;
 }
 
-/* Until the next round, or the end if that is nearer. */
+/* Until the next round, or until it is time to begin or to end if that is nearer. */
 static int time_to_wait(const struct loop *loop)
 {
 	int64_t now = clock_ms(), left = loop->round_at - now;
 
+	if (loop->enable_at && loop->enable_at - now < left)
+		left = loop->enable_at - now;
 	if (loop->end_at && loop->end_at - now < left)
 		left = loop->end_at - now;
 	return left > 0 ? (int)left : 0;

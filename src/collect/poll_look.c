@@ -119,6 +119,9 @@ static void called_exec(struct poll_tasks *tasks,
 	process->since = poll_writer_now(tasks->writer);
 	process->has_python = false;
 	process->waits = false;
+	/* /proc/PID/mem, where it is open, is that of the program before. */
+	remote_memory_deinit(&process->memory);
+	process->memory = remote_memory_init(process->pid);
 	vec_for_each(thread, &process->threads)
 		thread->pointer = 0;
 	poll_tell_exec(tasks, process);
@@ -238,8 +241,10 @@ static void look_at_list(struct poll_tasks *tasks,
 
 	poll_tasks_note_total(tasks, process);
 	if (error) {
+		/* Else there are no descriptors or no memory: the next look has them. */
+		if (error->code == ERROR_NOT_FOUND)
+			end_process(tasks, process);
 		error_destroy(error);
-		end_process(tasks, process);
 	} else if (look_at_program(tasks, process, threads.count)) {
 		process->listed = threads.count;
 		look_at_threads(tasks, process, &threads);

@@ -251,15 +251,22 @@ struct error *poller_attach(struct poller *poller, struct sampler *sampler)
 struct error *poller_enable(void *arg, bool samples)
 {
 	struct poller *poller = arg;
-	sigset_t all, before;
+	sigset_t stops, all, before;
 	int errnum;
 
 	if (samples)
 		__atomic_store_n(&poller->samples, true, __ATOMIC_RELEASE);
 	if (poller->runs)
 		return NULL;
-	if (poller->reader.stops)
+	if (poller->reader.stops) {
 		task_stop_quiet();
+		/* Who is stopped himself leaves nobody stopped. */
+		sigemptyset(&stops);
+		sigaddset(&stops, SIGTSTP);
+		sigaddset(&stops, SIGTTIN);
+		sigaddset(&stops, SIGTTOU);
+		pthread_sigmask(SIG_BLOCK, &stops, NULL);
+	}
 	/* Signals are the recorder's. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -77,11 +77,10 @@ static struct error *tell_refusal(struct pythons *pythons,
 	return NULL;
 }
 
-/* The source cannot have this process, and goes on with the others. */
+/* The source cannot have this process, for whatever reason, and goes on with the others. */
 static bool leaves_out(const struct error *error)
 {
-	return error->code == ERROR_LIMIT || error->code == ERROR_FORMAT ||
-	       error->code == ERROR_UNSUPPORTED;
+	return error->code != ERROR_NO_MEMORY;
 }
 
 struct error *pythons_appeared(struct pythons *pythons, struct target *target,

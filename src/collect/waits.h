@@ -32,6 +32,19 @@ struct waits {
 };
 
 /*
+ * How long a wait was, in ns, that goes on or ended: times of CLOCK_MONOTONIC. 0: there
+ * was none by then. since: 0 is none; from: what was before does not count, 0 is all of it.
+ */
+static inline uint64_t waits_length(uint64_t since, uint64_t from, uint64_t now)
+{
+	if (!since || !from)
+		return 0;
+	if (since < from)
+		since = from;
+	return now > since ? now - since : 0;
+}
+
+/*
  * Reads /proc/kallsyms, which takes 0.05 s; what hides addresses leaves all unknown.
  * root: see sys/file.h.
  */

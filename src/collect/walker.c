@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
+#include "collect/waits.h"
 #include "sys/capability.h"
 #include "sys/own_program.h"
 #include "sys/perf_event.h"
@@ -390,9 +391,7 @@ uint64_t walker_off_cpu_now(struct walker *walker, pid_t tid)
 	err = bpf_map__lookup_elem(walker->skeleton->maps.recorded, &fd,
 				   sizeof(fd), &task, sizeof(task), 0);
 	close(fd);
-	if (err || !task.off_since || !from)
-		return 0;
-	return now - (task.off_since > from ? task.off_since : from);
+	return err ? 0 : waits_length(task.off_since, from, now);
 }
 
 struct error *walker_follow_thread(struct walker *walker, pid_t tid,

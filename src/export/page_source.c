@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "export/page_source.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,9 +15,61 @@ enum {
 	NS_PER_S = 1000000000,
 };
 
-static bool has_word(const char *line, size_t n, const char *word, size_t size)
+/* Of an identifier, which may have any letters beyond ASCII. */
+static bool is_of_word(char c)
 {
-	return size && memmem(line, n, word, size);
+	return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
+}
+
+/* Where the word ends that begins at `at`. */
+static size_t end_of_word(const char *line, size_t n, size_t at)
+{
+	while (at < n && is_of_word(line[at]))
+		at++;
+	return at;
+}
+
+static bool is_word_of(const char *const *words, const char *word, size_t size)
+{
+	for (; *words; words++)
+		if (strlen(*words) == size && !memcmp(*words, word, size))
+			return true;
+	return false;
+}
+
+static bool has_word(const char *line, size_t n, const char *word)
+{
+	size_t size = strlen(word);
+
+	for (size_t at = 0, end; size && at < n; at = end + 1) {
+		end = end_of_word(line, n, at);
+		if (end - at == size && !memcmp(line + at, word, size))
+			return true;
+	}
+	return false;
+}
+
+/* "    async def load(self):"; of Cython "cdef int load(Orders self):". */
+static bool is_def_of(const char *line, size_t n, const char *name)
+{
+	static const char *const begins[] = { "async", "def",  "class",
+					      "cdef",  "cpdef", NULL };
+	size_t at = 0, end;
+
+	while (at < n && (line[at] == ' ' || line[at] == '\t'))
+		at++;
+	end = end_of_word(line, n, at);
+	return is_word_of(begins, line + at, end - at) &&
+	       has_word(line + end, n - end, name);
+}
+
+static bool is_decorator(const char *line, size_t n)
+{
+	size_t at = 0;
+
+	while (at < n && (line[at] == ' ' || line[at] == '\t'))
+		at++;
+	return at < n && line[at] == '@';
 }
 
 /* "Orders.<locals>.load" is "load" in its file; "" where it has no name there. */
@@ -28,32 +81,46 @@ static const char *bare_name(const char *name)
 	return *name == '<' ? "" : name;
 }
 
-/* The name stands on the line of its def, or below decorators. */
+/* The name stands on the line of its def, or below its decorators. */
 static bool stands_there(const struct source *source, const char *name,
 			 uint32_t line)
 {
-	if (line > source->starts.count)
-		return false;
-	for (uint32_t i = line; i < line + DECORATORS_MAX; i++) {
-		size_t n;
-		const char *text = source_line(source, i, &n);
+	size_t n;
+	const char *text = source_line(source, line, &n);
+	uint32_t lines = is_decorator(text, n) ? DECORATORS_MAX : 1;
 
-		if (has_word(text, n, name, strlen(name)) &&
-		    (has_word(text, n, "def", 3) ||
-		     has_word(text, n, "class", 5)))
+	for (uint32_t i = 0; i < lines && line + i <= source->starts.count; i++) {
+		text = source_line(source, line + i, &n);
+		if (is_def_of(text, n, name))
 			return true;
-		if (!n && i > source->starts.count)
-			break;
 	}
 	return false;
 }
 
-static bool is_python_name(const char *path)
+/* Of a function of which no line is known. */
+static bool stands_somewhere(const struct source *source, const char *name)
 {
-	const char *dot = strrchr(path, '.');
+	for (size_t i = 1; i <= source->starts.count; i++) {
+		size_t n;
+		const char *text = source_line(source, (uint32_t)i, &n);
 
-	return dot && (!strcmp(dot, ".py") || !strcmp(dot, ".pyx") ||
-		       !strcmp(dot, ".pyw"));
+		if (is_def_of(text, n, name))
+			return true;
+	}
+	return false;
+}
+
+/* By its name, or by its first line: "#!/usr/bin/env python3". */
+static bool is_python_file(const char *path, const struct source *source)
+{
+	const char *dot = strrchr(path, '.'), *first;
+	size_t n;
+
+	if (dot && (!strcmp(dot, ".py") || !strcmp(dot, ".pyx") ||
+		    !strcmp(dot, ".pyw")))
+		return true;
+	first = source_line(source, 1, &n);
+	return n > 2 && !memcmp(first, "#!", 2) && memmem(first, n, "python", 6);
 }
 
 static bool is_meant(const struct export_stacks *s,
@@ -72,13 +139,19 @@ static bool has_meant(const struct export_stacks *s,
 	return false;
 }
 
-/* The functions that were recorded are in it; of a file of Python none need have a name. */
+/*
+ * The functions that were recorded are in it. A recording may name any file: without a
+ * hash, one of them at least is to have a name there.
+ */
 static bool is_the_one(const struct export_stacks *s,
 		       const struct page_source_of *of, uint32_t file,
-		       const struct source *source)
+		       const struct sources_file *found)
 {
-	bool is_sure = is_python_name(s->files.all.data[file]);
+	const struct source *source = &found->source;
+	bool is_sure = found->proof == SOURCE_SAME;
 
+	if (!is_sure && !is_python_file(s->files.all.data[file], source))
+		return false;
 	vec_for_each(f, &s->functions) {
 		const char *name;
 
@@ -88,9 +161,10 @@ static bool is_the_one(const struct export_stacks *s,
 		name = bare_name(export_function_name(s, f));
 		if (f->line > source->starts.count)
 			return false;
-		if (!*name || !f->line)
+		if (!*name || (!f->line && is_sure))
 			continue;
-		if (!stands_there(source, name, f->line))
+		if (!(f->line ? stands_there(source, name, f->line) :
+				stands_somewhere(source, name)))
 			return false;
 		is_sure = true;
 	}
@@ -150,7 +224,7 @@ static enum page_source put_file(const struct export_stacks *s,
 		return PAGE_SOURCE_MISSING;
 	if (sources_has_changed(sources, file))
 		return PAGE_SOURCE_CHANGED;
-	if (!is_the_one(s, of, number, &file->source))
+	if (!is_the_one(s, of, number, file))
 		return PAGE_SOURCE_OTHER;
 	if (out->len + file->source.text.len > SOURCES_MAX)
 		return PAGE_SOURCE_LARGE;

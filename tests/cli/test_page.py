@@ -89,11 +89,45 @@ def test_the_source_of_unchanged_files_is_there(plant, tmp_path):
     assert page.sources() == {str(path): SOURCE} and page.why() == {str(path): THERE}
 
 
+# What is in it, and a function with its line that a recording says to be there.
+SECRETS = {
+    "part of a word": ("[default]\nkey=x\n", "fault", 1),
+    "a word alone": ("def\ninition of done\n", "done", 2),
+    "not at its line": ("\n\ndef work():\n    pass\n", "work", 1),
+    "not at its line, but near": ("x = 1\n@decorated\ndef work():\n    pass\n", "work", 1),
+    "longer name": ("def work_more():\n    pass\n", "work", 1),
+    "no function": ("TOKEN = 'x'\n", "<module>", 1),
+}
+
+
+@pytest.mark.parametrize("kind", SECRETS)
+@pytest.mark.parametrize("suffix", ["", ".py"])
+def test_a_recording_that_asks_for_a_file(kaa, tmp_path, kind, suffix):
+    """Who makes a recording may name any file of who makes the page of it, and guess what is in there."""
+    text, name, line = SECRETS[kind]
+    path = tmp_path / f"secret{suffix}"
+    path.write_text(text)
+    os.utime(path, (1, 1))
+    data = planted.sampled(kaa, tmp_path / "perf.data", {((name, path, line, line),): 3})
+    page = page_of(kaa, data, tmp_path)
+    assert not page.sources() and page.why() == {str(path): OTHER}
+
+
+@pytest.mark.parametrize("first, name, why", [("#!/usr/bin/env python3", "tool", THERE), ("# tool", "tool", OTHER),
+                                              ("# tool", "tool.py", THERE)])
+def test_decorated_functions_and_scripts(kaa, tmp_path, first, name, why):
+    path = tmp_path / name
+    path.write_text(f"{first}\n@decorated(\n    1)\n@twice\nasync def gr\u00f6\u00dfe(n):\n    pass\n")
+    os.utime(path, (1, 1))
+    data = planted.sampled(kaa, tmp_path / "perf.data", {(("gr\u00f6\u00dfe", path, 2, 6),): 3})
+    assert page_of(kaa, data, tmp_path).why() == {str(path): why}
+
+
 def test_long_lines_and_bytes_of_no_character(plant, tmp_path):
     path = tmp_path / "a.py"
-    path.write_bytes(b"x = '" + b"n" * 5000 + b"'\ny = '\xff\x1b</script>\xe2\x80\xae'\n\tz = 1\n")
+    path.write_bytes(b"x = '" + b"n" * 5000 + b"'\ny = '\xff\x1b</script>\xe2\x80\xae'\n\tz = 1\ndef f(): pass\n")
     os.utime(path, (1, 1))
-    text = plant({(py("<module>", path),): 1}).sources()[str(path)].split("\n")
+    text = plant({(py("f", path),): 1}).sources()[str(path)].split("\n")
     assert text[0] == "x = '" + "n" * 1995 + "\u2026"
     assert text[1] == "y = '\ufffd\ufffd</script>\ufffd'" and text[2] == "\tz = 1"
 

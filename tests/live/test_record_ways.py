@@ -704,6 +704,26 @@ def test_full_disk(kaa, newest_python, tmp_path, root):
     assert len(samples) > 100 and names_in(samples)["spin"] > 20
 
 
+def test_a_file_may_not_be_longer(kaa, tmp_path):
+    """As with a full disk; the signal, which would end kaa, is none."""
+    script, data = write(tmp_path / "full.py", SPIN + "spin(4)\nprint('end')\n"), tmp_path / "perf.data"
+    # In blocks of 512 or 1024 bytes.
+    result = run(["sh", "-c", 'ulimit -f 400; exec "$@"', "sh", kaa.command[-1], "record", "-F", "4999", "-o", data,
+                  sys.executable, script], status=1)
+    assert result.stdout == "end\n" and result.stderr.count("File too large") == 1, result
+    assert "the file keeps what was recorded before" in result.stderr
+    assert names_in(samples_of(kaa, data))["spin"] > 20
+
+
+def test_nobody_reads_what_kaa_says(kaa, tmp_path):
+    """The reader of standard error has gone: the recording is whole all the same."""
+    script, data = write(tmp_path / "short.py", SPIN + "spin(0.5)\nprint('end', flush=True)\n"), tmp_path / "perf.data"
+    result = run(["bash", "-c", '{ "$@"; echo "status $?"; } 2> >(true)', "bash", kaa.command[-1], "record", "-F", "999",
+                  "-o", data, "sh", "-c", f"sleep 0.5; exec {sys.executable} {script}"])
+    assert result.stdout == "end\nstatus 0\n", result
+    assert names_in(samples_of(kaa, data))["spin"] > 20
+
+
 # --- what programs do ---
 
 def no_python(program):

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Polling without a process: what /proc says, the proof, the tasks, and the rings of kaa's own. */
+#include <fcntl.h>
 #include <math.h>
 #include <sched.h>
+#include <sys/resource.h>
 
 #include "fake_tree.h"
 
@@ -471,17 +473,41 @@ static void test_exec(void **state)
 	expect_nothing(&l.sampler);
 	assert_true(first_process(&l)->waits);
 
-	/* A Python of the program before it comes too late. */
+	/* The memory of the program before, as where process_vm_readv() is refused. */
+	first_process(&l)->memory.mem_fd = open("/dev/null", O_RDONLY);
+	/* A Python of that comes too late. */
 	file(&l, TASK "stat", STAT("two", "R", "150000", "0"));
 	file(&l, "/proc/7/comm", "two\n");
 	look(&l);
 	expect_exec(&l.sampler, 7, "two", "/bin/one");
 	expect_nothing(&l.sampler);
 	assert_false(first_process(&l)->waits);
+	assert_int_equal(first_process(&l)->memory.mem_fd, -1);
 	poll_tasks_set_python(&l.tasks, 7, 0, &python);
 	assert_false(first_process(&l)->has_python);
 	poll_tasks_set_python(&l.tasks, 7, first_process(&l)->since, &python);
 	assert_true(first_process(&l)->has_python);
+	end_looks(&l);
+}
+
+/* Where there are no descriptors the process is not over. */
+static void test_a_look_without_descriptors(void **state)
+{
+	struct rlimit before, none;
+	struct looks l;
+
+	(void)state;
+	begin_looks(&l);
+	look_until_quiet(&l);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = (struct rlimit){ .rlim_max = before.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	look(&l);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	expect_nothing(&l.sampler);
+	look_until_quiet(&l);
+	assert_int_equal(l.tasks.processes.count, 1);
+	assert_false(first_process(&l)->ended);
 	end_looks(&l);
 }
 
@@ -1154,6 +1180,7 @@ int main(void)
 		cmocka_unit_test(test_shares_after_a_gap),
 		cmocka_unit_test(test_proof),
 		cmocka_unit_test(test_exec),
+		cmocka_unit_test(test_a_look_without_descriptors),
 		cmocka_unit_test(test_exec_was_a_while_ago),
 		cmocka_unit_test(test_a_thread_comes),
 		cmocka_unit_test(test_time_of_a_process),

@@ -121,9 +121,23 @@ static void test_hidden_addresses(void **state)
 	free(root);
 }
 
+/* Who reads the time first, and then since when a thread waits, may have the later one. */
+static void test_a_wait_that_begins_meanwhile(void **state)
+{
+	(void)state;
+	assert_int_equal(waits_length(1001, 500, 1000), 0);
+	assert_int_equal(waits_length(1000, 500, 1000), 0);
+	assert_int_equal(waits_length(900, 500, 1000), 100);
+	assert_int_equal(waits_length(400, 500, 1000), 500);
+	assert_int_equal(waits_length(1, 1500, 1000), 0);
+	assert_int_equal(waits_length(0, 500, 1000), 0);
+	assert_int_equal(waits_length(900, 0, 1000), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_wait_that_begins_meanwhile),
 		cmocka_unit_test(test_chains),
 		cmocka_unit_test(test_hidden_addresses),
 	};
