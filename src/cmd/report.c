@@ -389,7 +389,7 @@ static struct error *choose_form(struct report_settings *s)
 	if (s->tui && (s->stdio || wants_text(s)))
 		return error_create(
 			ERROR_INVALID_ARGUMENT,
-			"--tui cannot be used with --stdio, --callers, --header-only, --stats, --like-perf, -q, -t, -g flat or -g folded");
+			"--tui cannot be used with --stdio, --callers, --header-only, --stats, --tasks, --like-perf, -q, -t, -g flat or -g folded");
 	if (s->tui && !tui_possible())
 		return error_create(
 			ERROR_UNSUPPORTED,
