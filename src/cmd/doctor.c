@@ -301,7 +301,7 @@ const struct command command_doctor = {
 			"kaa doctor",
 			"kaa doctor python3.12 ./venv/bin/python\tcompare two builds",
 			"sudo kaa doctor -p 4711\texamine a running service as root",
-			"kaa doctor --fix --group kaa\tprint how a group can record without root",
+			"kaa doctor --fix --group profilers\tprint how a group can record without root",
 			NULL },
 	.environment = (const char *const[]){ MANUAL_PATH,
 		MANUAL_SUDO, NULL },

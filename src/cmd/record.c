@@ -140,7 +140,7 @@ static const struct option record_options[] = {
 		 "sample these events (default: cycles if the machine has them, else cpu-clock)",
 		 .values = event_words),
 	OPT_CALL('F', "freq", record_parse_frequency, "<n>|max",
-		 "take <n> samples a second, or as many as the kernel allows (max; default: 4000; polled: 999)"),
+		 "take <n> samples a second, or as many as the kernel allows (max; default: 4000; polled: 999; --async: 199)"),
 	OPT_CALL('c', "count", parse_count, "<n>",
 		 "take a sample every <n> events"),
 	OPT_STRING(0, "clock", struct record_settings, clock, "cpu|thread",
