@@ -229,7 +229,7 @@ static const struct option options[] = {
 	OPT_STRING(0, "by", struct diff_settings, compared.by_text, "<time|share>",
 		   "compare what a run took, or the shares of it (default: time, and share where a recording is of what ran already)"),
 	OPT_STRING(0, "event", struct diff_settings, compared.event, "<event>",
-		   "compare samples of this event (default: the first of CPU time)",
+		   "compare samples of this event (default: the first of waits, or else of the processor's time)",
 		   .values = event_words),
 	OPT_BOOL(0, "total", struct diff_settings, by_total,
 		 "show total time, with the Python functions that are called, instead of own time"),
