@@ -24,9 +24,13 @@ struct server {
 	struct server_options options;
 	struct MHD_Daemon *daemon;
 	uint16_t port;
-	/* Cookies know no ports: the name has it. */
+	/*
+	 * Cookies know no ports: the name has it. A browser would send it to the servers of
+	 * other users of this machine, too, so it is for a folder that nobody else knows.
+	 */
 	char cookie_name[COOKIE_NAME_BYTES];
 	char cookie[SERVER_TOKEN_LENGTH + 1];
+	char folder[SERVER_TOKEN_LENGTH + 1];
 	char tokens[SERVER_TOKENS][SERVER_TOKEN_LENGTH + 1];
 	bool is_used[SERVER_TOKENS];
 };
@@ -83,14 +87,18 @@ static enum MHD_Result refuse(const struct server *server,
 static enum MHD_Result let_in(struct server *server,
 			      struct MHD_Connection *connection)
 {
-	static const char page[] =
-		"<!doctype html><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"0;url=/\"><title>kaa</title>";
-	struct MHD_Response *response = server->http.create_response_from_buffer(
-		strlen(page), (void *)page, MHD_RESPMEM_PERSISTENT);
-	char cookie[COOKIE_NAME_BYTES + SERVER_TOKEN_LENGTH + 64];
+	char page[SERVER_TOKEN_LENGTH + 128];
+	char cookie[COOKIE_NAME_BYTES + 2 * SERVER_TOKEN_LENGTH + 64];
+	struct MHD_Response *response;
 
-	snprintf(cookie, sizeof(cookie), "%s=%s; Path=/; HttpOnly; SameSite=Strict",
-		 server->cookie_name, server->cookie);
+	snprintf(page, sizeof(page),
+		 "<!doctype html><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"0;url=/%s/\"><title>kaa</title>",
+		 server->folder);
+	response = server->http.create_response_from_buffer(
+		strlen(page), page, MHD_RESPMEM_MUST_COPY);
+	snprintf(cookie, sizeof(cookie),
+		 "%s=%s; Path=/%s/; HttpOnly; SameSite=Strict",
+		 server->cookie_name, server->cookie, server->folder);
 	if (response && server->http.add_response_header(response, "Set-Cookie",
 						cookie) != MHD_YES) {
 		server->http.destroy_response(response);
@@ -140,6 +148,21 @@ static bool has_cookie(const struct server *server,
 		server->cookie);
 }
 
+/* What is behind the folder, from its '/' on; NULL: the path leads elsewhere. */
+static const char *inside_folder(const struct server *server, const char *path)
+{
+	char given[SERVER_TOKEN_LENGTH + 1];
+
+	if (strlen(path) < SERVER_TOKEN_LENGTH + 2 ||
+	    path[SERVER_TOKEN_LENGTH + 1] != '/')
+		return NULL;
+	memcpy(given, path + 1, SERVER_TOKEN_LENGTH);
+	given[SERVER_TOKEN_LENGTH] = '\0';
+	return request_is_secret(given, server->folder) ?
+		       path + SERVER_TOKEN_LENGTH + 1 :
+		       NULL;
+}
+
 static enum MHD_Result give(const struct server *server,
 			    struct MHD_Connection *connection, const char *path)
 {
@@ -165,6 +188,7 @@ static enum MHD_Result handle(void *arg, struct MHD_Connection *connection,
 			      size_t *body_size, void **state)
 {
 	struct server *server = arg;
+	const char *inside;
 
 	(void)version;
 	(void)body;
@@ -177,11 +201,12 @@ static enum MHD_Result handle(void *arg, struct MHD_Connection *connection,
 			      "This request is not for kaa.\n");
 	if (!strcmp(path, SERVER_ENTER) && take_token(server, connection))
 		return let_in(server, connection);
-	if (!has_cookie(server, connection))
+	inside = inside_folder(server, path);
+	if (!inside || !has_cookie(server, connection))
 		return refuse(
 			server, connection, MHD_HTTP_FORBIDDEN,
 			"Open the link that kaa view printed. It works once: for another, start kaa view again.\n");
-	return give(server, connection, path);
+	return give(server, connection, inside);
 }
 
 /* --- The server --------------------------------------------------------- */
@@ -201,6 +226,8 @@ static struct error *make_secrets(struct server *server)
 {
 	struct error *error = make_secret(server->cookie);
 
+	if (!error)
+		error = make_secret(server->folder);
 	for (size_t i = 0; !error && i < SERVER_TOKENS; i++)
 		error = make_secret(server->tokens[i]);
 	return error;

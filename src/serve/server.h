@@ -3,9 +3,9 @@
  * A few texts by HTTP, on this machine, for one user.
  *
  *  - It listens on 127.0.0.1 alone, on a port that nobody has.
- *  - SERVER_ENTER?token=... gives a cookie for a token that has not been used. All
- *    other paths want the cookie. Without it there is nothing, not even whether a
- *    path is there.
+ *  - SERVER_ENTER?token=... gives a cookie for a token that has not been used, and leads
+ *    to the documents. They are in a folder with a secret name, which the cookie is for,
+ *    and want the cookie. Without it there is nothing, not even whether a path is there.
  *  - A request with another Host, with another Origin, or by another method than GET
  *    is refused, whatever else it has.
  *  - Answers tell the browser to keep nothing, to be in no frame, and to load nothing
@@ -34,7 +34,7 @@ enum {
 };
 
 struct server_document {
-	/* "/data" */
+	/* In the folder: "/data" */
 	const char *path;
 	const char *type;
 	const void *data;

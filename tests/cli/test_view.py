@@ -46,10 +46,17 @@ class View:
         return answer.status, dict(answer.getheaders()), body
 
     def enter(self):
-        """The cookie for the link."""
-        status, headers, _ = self.ask(self.entry)
+        """The cookie for the link, which leads to the folder."""
+        status, headers, body = self.ask(self.entry)
         assert status == 200
-        return headers["Set-Cookie"].split(";")[0]
+        cookie, *rest = headers["Set-Cookie"].split("; ")
+        self.folder, = (word.removeprefix("Path=").rstrip("/") for word in rest if word.startswith("Path="))
+        assert re.fullmatch("/[0-9a-f]{32}", self.folder) and f'content="0;url={self.folder}/"'.encode() in body
+        return cookie
+
+    def get(self, path, **asked):
+        """Of a path in the folder."""
+        return self.ask(self.folder + path, **asked)
 
     def end(self, number=signal.SIGINT):
         self.process.send_signal(number)
@@ -74,9 +81,9 @@ def view(build_dir, recording):
 
 def test_the_page_and_its_data(view, kaa, recording, tmp_path):
     cookie = view.enter()
-    status, headers, page = view.ask("/", Cookie=cookie)
+    status, headers, page = view.get("/", Cookie=cookie)
     assert status == 200 and headers["Content-Type"].startswith("text/html") and b"<!-- kaa page -->" in page
-    status, _, data = view.ask("/data", Cookie=cookie)
+    status, _, data = view.get("/data", Cookie=cookie)
     kaa("export", "-q", "-i", recording, "--format", "html", "-o", tmp_path / "out.html")
     file = (tmp_path / "out.html").read_bytes()
     assert status == 200 and data == exports.Page.data_of(file)
@@ -87,7 +94,8 @@ def test_the_page_and_its_data(view, kaa, recording, tmp_path):
 
 def test_two_recordings(build_dir, kaa, recording, tmp_path):
     with viewing(build_dir, "--no-browser", recording, recording) as view:
-        status, _, data = view.ask("/data", Cookie=view.enter())
+        cookie = view.enter()
+        status, _, data = view.get("/data", Cookie=cookie)
     kaa("export", "-q", "--format", "html", "-o", tmp_path / "out.html", recording, recording)
     assert status == 200 and data == exports.Page.data_of((tmp_path / "out.html").read_bytes())
     assert b"before.weight" in data
@@ -112,7 +120,7 @@ def test_nothing_without_the_link(view, path):
 @pytest.mark.parametrize("cookie", ["", "kaa=1", "kaa-{port}=", "kaa-{port}=" + "0" * 32, "{right}0", "x{right}"])
 def test_other_cookies(view, cookie):
     right = view.enter()
-    status, _, body = view.ask("/data", Cookie=cookie.format(port=view.port, right=right))
+    status, _, body = view.get("/data", Cookie=cookie.format(port=view.port, right=right))
     assert status == 403 and len(body) < 500
 
 
@@ -121,28 +129,39 @@ def test_other_cookies(view, cookie):
 def test_other_hosts(view, host):
     """A name that is made to lead here is another host."""
     cookie = view.enter()
-    status, _, body = view.ask("/data", host=host.format(port=view.port), Cookie=cookie)
+    status, _, body = view.get("/data", host=host.format(port=view.port), Cookie=cookie)
     assert status in (400, 403) and len(body) < 500
-    assert view.ask("/data", host=f"localhost:{view.port}", Cookie=cookie)[0] == 200
+    assert view.get("/data", host=f"localhost:{view.port}", Cookie=cookie)[0] == 200
 
 
 @pytest.mark.parametrize("origin", ["null", "https://evil.example", "http://127.0.0.1", "http://127.0.0.1:1", "https://127.0.0.1:{port}"])
 def test_other_origins(view, origin):
     cookie = view.enter()
-    assert view.ask("/data", Cookie=cookie, Origin=origin.format(port=view.port))[0] == 403
-    assert view.ask("/data", Cookie=cookie, Origin=f"http://127.0.0.1:{view.port}")[0] == 200
+    assert view.get("/data", Cookie=cookie, Origin=origin.format(port=view.port))[0] == 403
+    assert view.get("/data", Cookie=cookie, Origin=f"http://127.0.0.1:{view.port}")[0] == 200
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "HEAD", "OPTIONS", "DELETE", "X"])
 def test_other_methods(view, method):
     cookie = view.enter()
-    assert view.ask("/data", method=method, Cookie=cookie)[0] == 405
+    assert view.get("/data", method=method, Cookie=cookie)[0] == 405
 
 
 def test_other_paths(view):
     cookie = view.enter()
     for path in "/nothing", "/data/", "/../../etc/passwd", "/etc/passwd", "/source?file=/etc/passwd":
-        assert view.ask(path, Cookie=cookie)[0] == 404, path
+        assert view.get(path, Cookie=cookie)[0] == 404, path
+
+
+def test_the_folder_is_a_secret(view):
+    """Who has the cookie, and not the folder, has nothing: browsers send cookies to all ports of a host."""
+    cookie = view.enter()
+    secret = view.folder
+    for folder in "", "/" + "0" * 32, secret[:-1], secret + "0", secret[1:], "/" + secret, secret.upper() if secret != secret.upper() else "/x":
+        for path in "/", "/data":
+            assert view.ask(folder + path, Cookie=cookie)[0] == 403, folder
+    assert view.ask(secret, Cookie=cookie)[0] == 403 and view.get("/data")[0] == 403
+    assert view.get("/data", Cookie=cookie)[0] == 200
 
 
 def test_every_answer_has_its_rules(view):
@@ -261,7 +280,8 @@ def test_what_was_just_recorded(build_dir, tmp_path):
     # There is no desktop, so no browser.
     env = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")}
     with viewing(build_dir, *words, command="record", env=env) as started:
-        status, _, page = started.ask("/", Cookie=started.enter())
+        cookie = started.enter()
+        status, _, page = started.get("/", Cookie=cookie)
         assert status == 200 and b"<!-- kaa page -->" in page
         assert data.exists() and started.end() == 3
 
