@@ -579,7 +579,19 @@ static struct error *put_summary(struct recorder *recorder)
 			      payload.data, payload.len);
 }
 
-/* Writes what stands behind the samples, and the header. */
+/* What stands behind the samples. */
+static struct error *put_end(struct recorder *recorder)
+{
+	struct error *error = put_names(recorder);
+
+	if (!error)
+		error = put_summary(recorder);
+	if (!error)
+		error = exits_end(&recorder->exits);
+	return error ? error : output_round(&recorder->output);
+}
+
+/* And the header, also where there was no room for all records: who recorded, and how. */
 static struct error *finish_file(struct recorder *recorder)
 {
 	const struct recording_program program = {
@@ -587,22 +599,18 @@ static struct error *finish_file(struct recorder *recorder)
 		.argv = recorder->options.argv,
 		.version = recorder->options.version,
 	};
-	struct error *error = put_names(recorder);
+	struct error *early = put_end(recorder);
+	struct error *error = file_features_fill(&recorder->features, &program,
+						 &recorder->options.sampler,
+						 &recorder->output);
 
 	if (!error)
-		error = put_summary(recorder);
-	if (!error)
-		error = exits_end(&recorder->exits);
-	if (!error)
-		error = output_round(&recorder->output);
-	if (!error)
-		error = file_features_fill(&recorder->features, &program,
-					   &recorder->options.sampler,
-					   &recorder->output);
-	if (error)
+		error = perfdata_writer_finish(recorder->output.writer,
+					       &recorder->features);
+	if (!early)
 		return error;
-	return perfdata_writer_finish(recorder->output.writer,
-				      &recorder->features);
+	error_destroy(error);
+	return early;
 }
 
 /* What kaa itself does not need does not make a recording fail. */

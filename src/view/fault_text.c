@@ -24,7 +24,7 @@ struct words {
 
 static const struct words words[FAULT_KINDS] = {
 	[FAULT_UNFINISHED] = {
-		.line = "the recorder still runs, or was killed: the end of the recording is missing",
+		.line = "the recorder still runs, or could not end the file: the end of the recording is missing",
 		.is_whole = true },
 	[FAULT_TRUNCATED_BYTES] = {
 		.line = "bytes at the end of the file are not a complete record",

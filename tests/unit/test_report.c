@@ -471,7 +471,7 @@ static void test_fault_lines(void **state)
 	assert_int_equal(faults_count(&faults, FAULT_LOST_SAMPLES), 7);
 	assert_int_equal(faults_count(&faults, FAULT_LOST_RECORDS), 0);
 	check_lines(&faults, FAULT_LINES_DAMAGE,
-		    "the recorder still runs, or was killed: the end of the recording is missing\n"
+		    "the recorder still runs, or could not end the file: the end of the recording is missing\n"
 		    "1 callchain is damaged\n"
 		    "1 jitdump could not be used: no such file\n"
 		    "3 jitdumps could not be used: broken\n");
