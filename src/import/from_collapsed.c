@@ -18,9 +18,6 @@
 #include "base/strbuf.h"
 #include "import/lines_in.h"
 
-/* Steps of a line that reach as far as this are not read. */
-enum { STEPS_MAX = 1 << 20 };
-
 struct collapsed {
 	struct lines_in lines;
 	struct import_model *model;
@@ -244,7 +241,7 @@ static struct error *read_line(struct collapsed *c, const struct line *line)
 	error = read_thread(c, &text, &size, &sample.thread);
 	for (; !error && size; text += n, size -= n) {
 		n = step_size(text, size);
-		if (++steps > STEPS_MAX)
+		if (++steps > IMPORT_DEPTH_MAX)
 			return lines_in_error(&c->lines, "the stack is too deep");
 		error = read_step(c, text, n, &place);
 		if (!error)

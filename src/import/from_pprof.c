@@ -395,6 +395,7 @@ static struct error *read_sample_fields(struct pprof *p, struct reader message)
 static struct error *find_stack(struct pprof *p, uint32_t *ret)
 {
 	struct error *error = NULL;
+	size_t depth = 0;
 
 	*ret = PROFILE_NONE;
 	for (size_t i = p->steps.count; !error && i-- > 0;) {
@@ -406,6 +407,10 @@ static struct error *find_stack(struct pprof *p, uint32_t *ret)
 			return broken(p, &p->file,
 				      "has a sample whose location is missing");
 		location = &p->locations.data[*number];
+		depth += location->count;
+		if (depth > IMPORT_DEPTH_MAX)
+			return error_create(ERROR_LIMIT,
+					    "it has a stack that is too deep");
 		for (size_t n = location->count; !error && n-- > 0;)
 			error = import_node(p->model, *ret,
 					    p->places.data[location->first + n],

@@ -18,9 +18,6 @@
 #include "base/vec.h"
 #include "import/lines_in.h"
 
-/* Frames of a sample. */
-enum { FRAMES_MAX = 1 << 20 };
-
 struct script {
 	struct lines_in lines;
 	struct import_model *model;
@@ -309,7 +306,7 @@ static struct error *read_frame(struct script *s, struct line line)
 	if (*end || !word.size)
 		return lines_in_error(&s->lines,
 				      "a frame begins with an address");
-	if (s->places.count >= FRAMES_MAX)
+	if (s->places.count >= IMPORT_DEPTH_MAX)
 		return lines_in_error(&s->lines, "the stack is too deep");
 	object = split_object(&line);
 	strbuf_clear(&s->name);

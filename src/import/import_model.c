@@ -45,7 +45,7 @@ static struct error *added(struct index *index, uint64_t hash, size_t count,
 			   uint32_t *ret)
 {
 	if (count > INT32_MAX)
-		return error_create(ERROR_LIMIT, "it has too many stacks");
+		return error_create(ERROR_LIMIT, "it has too many lines or threads");
 	*ret = (uint32_t)(count - 1);
 	return index_add(index, hash, *ret) ? NULL : error_no_memory();
 }
@@ -184,10 +184,15 @@ struct error *import_node(struct import_model *m, uint32_t parent, uint32_t plac
 	const struct import_node node = { parent, place };
 	uint64_t hash = hash_combine(parent, place);
 
+	if (++m->steps > IMPORT_STEPS_MAX)
+		return error_create(ERROR_LIMIT,
+				    "its stacks have too many frames");
 	*ret = index_find(&m->node_index, hash, node_equal, m->nodes.data,
 			  &node);
 	if (*ret != PROFILE_NONE)
 		return NULL;
+	if (m->nodes.count >= IMPORT_NODES_MAX)
+		return error_create(ERROR_LIMIT, "it has too many stacks");
 	return vec_push(&m->nodes, node) ?
 		       added(&m->node_index, hash, m->nodes.count, ret) :
 		       error_no_memory();

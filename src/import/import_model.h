@@ -25,10 +25,18 @@
 
 /* The most that weights and times may add up to. */
 #define IMPORT_SUM_MAX (1ull << 62)
+/*
+ * The steps of all stacks together. A step costs a file at least a byte, unless
+ * it may name several functions that were inlined.
+ */
+#define IMPORT_STEPS_MAX (1ull << 32)
 enum {
 	IMPORT_EVENTS_MAX = 1000,
 	IMPORT_FUNCTIONS_MAX = 1 << 26,
 	IMPORT_SAMPLES_MAX = 100 * 1000 * 1000,
+	IMPORT_NODES_MAX = 1 << 27,
+	/* Frames of a stack; readers that make stacks of lists hold to it. */
+	IMPORT_DEPTH_MAX = 1 << 20,
 };
 
 struct import_function {
@@ -111,6 +119,7 @@ struct import_model {
 	struct index thread_index;
 	uint64_t weight;
 	uint64_t count;
+	uint64_t steps;
 };
 
 #define IMPORT_MODEL_INIT          \
