@@ -30,6 +30,8 @@ struct firefox {
 	struct import_model *model;
 	struct tables shared;
 	size_t number;
+	/* Names of threads end in those of events. */
+	bool has_events;
 };
 
 bool import_is_firefox(const struct import_input *input)
@@ -134,10 +136,13 @@ static struct error *read_place(struct firefox *f, const struct tables *t,
 		.kind = kind_of(f, t, frame),
 	};
 	_cleanup_strbuf_ struct strbuf qualname = STRBUF_INIT;
-	const char *colon;
+	const char *colon = NULL;
 
 	/* Names of perf maps, as samply has them. */
-	if (!strncmp(name, "py::", 4) && (colon = strchr(name + 4, ':'))) {
+	if (!strncmp(name, "py::", 4))
+		colon = memchr(name + 4, ':',
+			       strnlen(name + 4, IMPORT_TEXT_MAX));
+	if (colon) {
 		strbuf_append(&qualname, name + 4, (size_t)(colon - name) - 4);
 		step.name = qualname.data;
 		step.file = colon + 1;
@@ -265,7 +270,7 @@ static struct error *find_thread(struct firefox *f, const json_t *thread,
 	struct error *error;
 
 	split_name(json_in_text(json_object_get(thread, "name")),
-		   has_event_names(f), &name, &event);
+		   f->has_events, &name, &event);
 	if (!event.len)
 		strbuf_puts(&event, is_time		   ? "cpu" :
 				    !strcmp(type, "bytes") ? "bytes" :
@@ -377,6 +382,7 @@ struct error *import_firefox(const struct import_input *input,
 	const json_t *shared = json_object_get(f.root, "shared");
 	struct error *error = read_meta(&f);
 
+	f.has_events = has_event_names(&f);
 	if (!error && json_is_object(json_object_get(shared, "stackTable")))
 		error = read_tables(&f, &f.shared, shared);
 	for (; !error && !f.in.error && f.number < json_array_size(threads);

@@ -18,6 +18,9 @@
 /* What a row of a message has, as numbers by its fields. */
 enum { ROW_FIELDS = 8 };
 
+/* What a number has as text, and more. */
+enum { NUMBER_MAX = 32 };
+
 struct row {
 	uint64_t field[ROW_FIELDS];
 };
@@ -98,14 +101,23 @@ static struct bytes string(const struct pprof *p, uint64_t number)
 					   (struct bytes){ (const uint8_t *)"", 0 };
 }
 
+/* At most `most` bytes of it, up to the first NUL. */
+static const char *text_up_to(const struct pprof *p, uint64_t number, size_t most,
+			      struct strbuf *out)
+{
+	struct bytes bytes = string(p, number);
+	const char *data = (const char *)bytes.data;
+
+	strbuf_clear(out);
+	strbuf_append(out, data,
+		      strnlen(data, bytes.size < most ? bytes.size : most));
+	return out->data;
+}
+
 static const char *text(const struct pprof *p, uint64_t number,
 			struct strbuf *out)
 {
-	struct bytes bytes = string(p, number);
-
-	strbuf_clear(out);
-	strbuf_append(out, bytes.data, bytes.size);
-	return out->data;
+	return text_up_to(p, number, IMPORT_TEXT_MAX, out);
 }
 
 static bool is(const struct pprof *p, uint64_t number, const char *word)
@@ -345,7 +357,9 @@ static int64_t label_number(struct pprof *p, const struct row *label)
 {
 	if (label->field[LABEL_NUM])
 		return (int64_t)label->field[LABEL_NUM];
-	return strtoll(text(p, label->field[LABEL_STR], &p->other), NULL, 10);
+	return strtoll(text_up_to(p, label->field[LABEL_STR], NUMBER_MAX,
+				  &p->other),
+		       NULL, 10);
 }
 
 /* As kaa and others call them: 1 key, 2 str, 3 num */

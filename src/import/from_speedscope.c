@@ -215,11 +215,12 @@ static bool is_function(const struct speedscope *s, uint32_t frame)
 {
 	const char *name = json_in_text(
 		json_object_get(json_array_get(s->frames, frame), "name"));
+	size_t n = strnlen(name, IMPORT_TEXT_MAX);
 	struct line rest;
 	int64_t number;
 
-	return !lines_in_thread(name, strlen(name), &number, &rest) &&
-	       !lines_in_process(name, strlen(name), &number, &rest);
+	return !lines_in_thread(name, n, &number, &rest) &&
+	       !lines_in_process(name, n, &number, &rest);
 }
 
 static struct error *read_stack(struct speedscope *s, const json_t *stack,

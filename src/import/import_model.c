@@ -23,19 +23,33 @@ void import_model_deinit(struct import_model *m)
 	index_deinit(&m->thread_index);
 }
 
+static struct error *add_text(struct import_model *m, const char *text,
+			      uint32_t *ret)
+{
+	size_t n = strnlen(text, IMPORT_TEXT_MAX + 1);
+
+	if (n > IMPORT_TEXT_MAX)
+		return import_text(m, text, n, ret);
+	m->text_bytes += n;
+	if (m->text_bytes > IMPORT_TEXTS_MAX)
+		return error_create(ERROR_LIMIT, "its names are too long");
+	return texts_intern(&m->texts, text, ret);
+}
+
 struct error *import_text(struct import_model *m, const char *text, size_t n,
 			  uint32_t *ret)
 {
-	_cleanup_free_ char *copy = strndup(text, n);
+	_cleanup_free_ char *copy =
+		strndup(text, n < IMPORT_TEXT_MAX ? n : IMPORT_TEXT_MAX);
 
-	return copy ? texts_intern(&m->texts, copy, ret) : error_no_memory();
+	return copy ? add_text(m, copy, ret) : error_no_memory();
 }
 
 static struct error *text_or_none(struct import_model *m, const char *text,
 				  uint32_t *ret)
 {
 	if (text && *text)
-		return texts_intern(&m->texts, text, ret);
+		return add_text(m, text, ret);
 	*ret = PROFILE_NONE;
 	return NULL;
 }
@@ -136,34 +150,39 @@ static bool is_python_file(const char *file, bool has_line)
 	return has_line && *file && !strchr(path_name(file), '.');
 }
 
-static uint32_t kind_of(const struct import_step *step)
+/* file: that of the step, as it is kept. */
+static uint32_t kind_of(const struct import_step *step, const char *file)
 {
 	if (step->kind != IMPORT_GUESS)
 		return step->kind;
-	if (!*step->file && is_marker(step->name))
+	if (!*file && is_marker(step->name))
 		return PROFILE_FRAME_MARKER;
-	if (is_python_file(step->file, step->line || step->def_line))
+	if (is_python_file(file, step->line || step->def_line))
 		return PROFILE_FRAME_PYTHON;
-	return !strncmp(step->file, "[kernel", 7) ? PROFILE_FRAME_KERNEL :
-						    PROFILE_FRAME_NATIVE;
+	return !strncmp(file, "[kernel", 7) ? PROFILE_FRAME_KERNEL :
+					      PROFILE_FRAME_NATIVE;
 }
 
 struct error *import_place(struct import_model *m, const struct import_step *step,
 			   uint32_t *ret)
 {
-	struct import_function function = { .kind = kind_of(step) };
+	struct import_function function = {};
 	struct import_place place = {};
-	struct error *error = texts_intern(
-		&m->texts, *step->name ? step->name : "[unknown]", &function.name);
+	struct error *error = add_text(
+		m, *step->name ? step->name : "[unknown]", &function.name);
 
 	if (!error)
 		error = text_or_none(m, step->file, &function.file);
+	if (error)
+		return error;
+	function.kind = kind_of(step, function.file == PROFILE_NONE ?
+					      "" :
+					      m->texts.all.data[function.file]);
 	if (function.kind == PROFILE_FRAME_PYTHON) {
 		function.line = step->def_line;
 		place.line = step->line;
 	}
-	if (!error)
-		error = intern_function(m, &function, &place.function);
+	error = intern_function(m, &function, &place.function);
 	return error ? error : intern_place(m, place, ret);
 }
 
@@ -261,7 +280,7 @@ struct error *import_event(struct import_model *m, const char *name,
 		name = unit == EVENT_NANOSECONDS ? "cpu-clock" : name;
 	if (!strcmp(name, "wall"))
 		name = KAA_WALL_CLOCK;
-	error = texts_intern(&m->texts, *name ? name : "samples", &event.name);
+	error = add_text(m, *name ? name : "samples", &event.name);
 	if (error)
 		return error;
 	for (*ret = 0; *ret < m->events.count; ++*ret)

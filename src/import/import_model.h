@@ -30,6 +30,8 @@
  * it may name several functions that were inlined.
  */
 #define IMPORT_STEPS_MAX (1ull << 32)
+/* The texts of all places, threads and events together, each time they are named. */
+#define IMPORT_TEXTS_MAX (1ull << 38)
 enum {
 	IMPORT_EVENTS_MAX = 1000,
 	IMPORT_FUNCTIONS_MAX = 1 << 26,
@@ -37,6 +39,8 @@ enum {
 	IMPORT_NODES_MAX = 1 << 27,
 	/* Frames of a stack; readers that make stacks of lists hold to it. */
 	IMPORT_DEPTH_MAX = 1 << 20,
+	/* Of a text that many bytes are kept: more than the kaa stream has. */
+	IMPORT_TEXT_MAX = 1 << 16,
 };
 
 struct import_function {
@@ -120,6 +124,7 @@ struct import_model {
 	uint64_t weight;
 	uint64_t count;
 	uint64_t steps;
+	uint64_t text_bytes;
 };
 
 #define IMPORT_MODEL_INIT          \
@@ -129,7 +134,7 @@ struct import_model {
 
 void import_model_deinit(struct import_model *model);
 
-/* n bytes up to the first NUL. */
+/* n bytes up to the first NUL, as all texts that are given; what is longer is cut. */
 struct error *import_text(struct import_model *model, const char *text, size_t n,
 			  uint32_t *ret);
 

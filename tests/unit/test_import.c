@@ -117,6 +117,105 @@ static void test_steps_of_all_stacks(void **state)
 	strbuf_deinit(&text);
 }
 
+/* --- names --- */
+
+/* A name of the letter, that long. */
+static void fill_name(struct strbuf *out, char letter, size_t length)
+{
+	strbuf_clear(out);
+	strbuf_fill(out, letter, length);
+}
+
+static void test_a_long_name_is_cut(void **state)
+{
+	struct import_model m = IMPORT_MODEL_INIT;
+	struct strbuf text = STRBUF_INIT, name = STRBUF_INIT;
+	size_t longest = 0;
+
+	(void)state;
+	fill_name(&name, 'n', 3 * IMPORT_TEXT_MAX);
+	begin_pprof(&text, name.data, 3);
+	put_sample(&text, 2);
+	assert_ok(read_text(&text, &m));
+	assert_int_equal(m.functions.count, 1);
+	vec_for_each(kept, &m.texts.all)
+		if (strlen(*kept) > longest)
+			longest = strlen(*kept);
+	assert_int_equal(longest, IMPORT_TEXT_MAX);
+	import_model_deinit(&m);
+	strbuf_deinit(&text);
+	strbuf_deinit(&name);
+}
+
+/* Of files, threads and events, too; what is shorter stays as it is. */
+static void test_all_texts_are_cut(void **state)
+{
+	struct import_model m = IMPORT_MODEL_INIT;
+	struct strbuf name = STRBUF_INIT;
+	struct import_step step = { .name = "f", .kind = IMPORT_GUESS };
+	uint32_t number;
+
+	(void)state;
+	fill_name(&name, 'n', IMPORT_TEXT_MAX + 3);
+	strbuf_puts(&name, ".py");
+	step.file = name.data;
+	assert_ok(import_place(&m, &step, &number));
+	assert_int_equal(m.functions.data[0].kind, PROFILE_FRAME_NATIVE);
+	assert_ok(import_thread(&m, 1, 1, name.data, name.data, &number));
+	assert_ok(import_event(&m, name.data, EVENT_COUNT, &number));
+	assert_ok(import_text(&m, name.data, name.len, &number));
+	vec_for_each(kept, &m.texts.all)
+		assert_true(strlen(*kept) <= IMPORT_TEXT_MAX);
+	fill_name(&name, 'n', IMPORT_TEXT_MAX);
+	assert_ok(import_text(&m, name.data, name.len, &number));
+	assert_string_equal(m.texts.all.data[number], name.data);
+	import_model_deinit(&m);
+	strbuf_deinit(&name);
+}
+
+/* A name that is there already is read each time that it is named. */
+static void test_a_name_that_all_lines_have(void **state)
+{
+	struct import_model m = IMPORT_MODEL_INIT;
+	struct strbuf text = STRBUF_INIT, name = STRBUF_INIT;
+
+	(void)state;
+	fill_name(&name, 'n', 1000);
+	begin_pprof(&text, name.data, 100);
+	put_sample(&text, 1);
+	m.text_bytes = IMPORT_TEXTS_MAX - 100 * 1000 + 1;
+	assert_limit(read_text(&text, &m), "its names are too long");
+	import_model_deinit(&m);
+	strbuf_deinit(&text);
+	strbuf_deinit(&name);
+}
+
+/*
+ * Whether threads are called after events is asked once, and not of each thread: it
+ * would not end in the time that tests have.
+ */
+static void test_many_threads_of_firefox(void **state)
+{
+	struct import_model m = IMPORT_MODEL_INIT;
+	struct strbuf text = STRBUF_INIT;
+
+	(void)state;
+	strbuf_puts(&text,
+		    "{\"meta\": {\"preprocessedProfileVersion\": 57,"
+		    " \"importedFrom\": \"kaa\"},"
+		    " \"shared\": {\"stackTable\": {\"frame\": []},"
+		    " \"frameTable\": {\"func\": []}}, \"threads\": [");
+	for (int i = 0; i < 200 * 1000; i++)
+		strbuf_printf(&text, "%s{\"name\":\"main [e]\",\"samples\":{\"stack\":[]}}",
+			      i ? "," : "");
+	strbuf_puts(&text, "]}");
+	assert_fails(read_text(&text, &m), ERROR_NOT_FOUND);
+	assert_int_equal(m.events.count, 1);
+	assert_string_equal(m.texts.all.data[m.events.data[0].name], "e");
+	import_model_deinit(&m);
+	strbuf_deinit(&text);
+}
+
 /* --- the model --- */
 
 static void test_nodes(void **state)
@@ -139,6 +238,10 @@ int main(void)
 		cmocka_unit_test(test_lines_times_steps),
 		cmocka_unit_test(test_as_deep_as_stacks_are),
 		cmocka_unit_test(test_steps_of_all_stacks),
+		cmocka_unit_test(test_a_long_name_is_cut),
+		cmocka_unit_test(test_all_texts_are_cut),
+		cmocka_unit_test(test_a_name_that_all_lines_have),
+		cmocka_unit_test(test_many_threads_of_firefox),
 		cmocka_unit_test(test_nodes),
 	};
 
