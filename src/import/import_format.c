@@ -6,6 +6,7 @@
 #include "base/path_name.h"
 #include "base/strbuf.h"
 #include "import/gunzip.h"
+#include "import/json_in.h"
 #include "import/written_only.h"
 
 #define ROW(name, help) { #name, import_is_##name, import_##name },
@@ -28,8 +29,10 @@ static struct error *parse_json(const struct import_input *input, json_t **ret)
 {
 	json_error_t at;
 
-	*ret = json_loadb(input->data, input->size, 0,
-			  &at);
+	if (json_in_memory(input->data, input->size) > JSON_IN_MEMORY_MAX)
+		return error_create(ERROR_LIMIT,
+				    "its JSON would take more than 8 GiB of memory");
+	*ret = json_loadb(input->data, input->size, 0, &at);
 	if (*ret)
 		return NULL;
 	if (json_error_code(&at) == json_error_out_of_memory)

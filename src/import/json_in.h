@@ -12,6 +12,14 @@
 
 #include "base/error.h"
 
+/* What jansson may take for a file, in bytes. */
+#define JSON_IN_MEMORY_MAX (8ull << 30)
+/*
+ * About the bytes that jansson takes for a text: of each list and object, number
+ * and string. The text is looked at once, and need not be JSON.
+ */
+uint64_t json_in_memory(const char *text, size_t size);
+
 struct json_in {
 	const char *path;
 	struct error *error;

@@ -29,7 +29,12 @@ enum {
 	SINGLE_MAX = 100 * 1000,
 	/* Between two ends of rounds. */
 	ROUND = 1000,
+	/* A sample without its chain. */
+	SAMPLE_BYTES = 64,
 };
+
+/* What samples and names may take: deep stacks are written for each sample anew. */
+#define WRITTEN_MAX (16ull << 30)
 
 struct recording {
 	struct import_model *model;
@@ -56,6 +61,10 @@ struct recording {
 	uint64_t last_time;
 	/* How much of a count is one sample; at least 1. */
 	uint64_t of_count;
+	/* About what samples take, and the names that were written. */
+	uint64_t bytes;
+	/* Of the recording, for messages. */
+	const char *path;
 	struct import_written written;
 };
 
@@ -69,6 +78,15 @@ static const char *text(const struct recording *r, uint32_t number,
 static struct kaa_string string(const char *s)
 {
 	return (struct kaa_string){ s, strlen(s) };
+}
+
+static struct error *check_bytes(const struct recording *r)
+{
+	if (r->bytes <= WRITTEN_MAX)
+		return NULL;
+	return error_create(ERROR_LIMIT,
+			    "'%s' would have more than 16 GiB: the stacks to import are too many and too deep",
+			    r->path);
 }
 
 /* --- the stream --- */
@@ -89,6 +107,9 @@ static struct error *put_payload(struct recording *r, uint32_t pid, uint64_t tim
 	};
 	struct error *error = strbuf_error(&r->payload);
 
+	r->bytes += r->payload.len;
+	if (!error)
+		error = check_bytes(r);
 	if (!error)
 		error = perfdata_writer_put(r->writer, &record);
 	strbuf_clear(&r->payload);
@@ -461,26 +482,32 @@ static uint64_t time_step(const struct recording *r,
 		       1000;
 }
 
-/* As many as the count, or a part of that; what does not divide is the last one's. */
-static struct error *put_sample(struct recording *r,
-				const struct import_sample *sample)
+/*
+ * How many are written for it: as many as the count, or a part of that. What weighs
+ * less than it counts has no weight of its own each.
+ */
+static uint64_t parts_of(const struct recording *r,
+			 const struct import_sample *sample)
 {
 	uint64_t count = sample->count / r->of_count +
 			 (sample->count % r->of_count != 0);
+
+	return sample->weight < count ? sample->weight : count;
+}
+
+/* What does not divide is the last one's. */
+static struct error *put_sample(struct recording *r,
+				const struct import_sample *sample)
+{
+	uint64_t count = parts_of(r, sample);
 	uint64_t each = sample->weight / count;
 	uint64_t step = time_step(r, sample, each);
 	uint64_t time = r->model->has_times ? START_TIME + sample->time :
 					      r->last_time + step;
-	struct error *error;
+	struct error *error = make_chain(
+		r, sample->node,
+		(uint32_t)r->model->threads.data[sample->thread].pid, time);
 
-	/* What weighs less than it counts has no weight of its own each. */
-	if (!each) {
-		each = 1;
-		count = sample->weight;
-	}
-	error = make_chain(r, sample->node,
-			   (uint32_t)r->model->threads.data[sample->thread].pid,
-			   time);
 	for (uint64_t i = 1; !error && i <= count; i++) {
 		uint64_t weight = i < count ? each :
 					      sample->weight - each * (count - 1);
@@ -505,12 +532,50 @@ static void sort_samples(struct import_model *m)
 		      sizeof(*m->samples.data), compare_times);
 }
 
+/* Of each node how deep it is, the outermost one 1. */
+static struct error *find_depths(const struct import_model *m, uint32_t **ret)
+{
+	uint32_t *depths = calloc(m->nodes.count + 1, sizeof(*depths));
+
+	if (!depths)
+		return error_no_memory();
+	for (size_t i = 0; i < m->nodes.count; i++) {
+		uint32_t parent = m->nodes.data[i].parent;
+
+		depths[i] = parent == PROFILE_NONE ? 1 : depths[parent] + 1;
+	}
+	*ret = depths;
+	return NULL;
+}
+
+/* Adds up what all samples will take. */
+static struct error *weigh_samples(struct recording *r)
+{
+	_cleanup_free_ uint32_t *depths = NULL;
+	struct error *error = find_depths(r->model, &depths);
+	uint64_t count = r->model->count;
+
+	if (error)
+		return error;
+	r->of_count = count > SINGLE_MAX ? (count - 1) / SINGLE_MAX + 1 : 1;
+	vec_for_each(sample, &r->model->samples) {
+		uint64_t depth = sample->node == PROFILE_NONE ?
+					 0 :
+					 depths[sample->node];
+
+		if (depth > DEPTH_MAX)
+			depth = DEPTH_MAX;
+		r->bytes += parts_of(r, sample) *
+			    (SAMPLE_BYTES + depth * sizeof(*r->chain.data));
+	}
+	return check_bytes(r);
+}
+
 static struct error *put_samples(struct recording *r)
 {
 	uint64_t count = r->model->count;
 	struct error *error = NULL;
 
-	r->of_count = count > SINGLE_MAX ? (count - 1) / SINGLE_MAX + 1 : 1;
 	r->last_time = START_TIME;
 	vec_for_each(sample, &r->model->samples) {
 		error = put_sample(r, sample);
@@ -606,6 +671,7 @@ struct error *import_write(struct import_model *model, const char *path,
 {
 	struct recording r = { .model = model,
 			       .next_python = KAA_FIRST_SPAN,
+			       .path = path,
 			       .payload = STRBUF_INIT };
 	const struct perfdata_writer_options options = {
 		.path = path, .events = &r.events, .uid = uid, .gid = gid
@@ -615,6 +681,8 @@ struct error *import_write(struct import_model *model, const char *path,
 	sort_samples(model);
 	if (!error)
 		error = sort_places(&r);
+	if (!error)
+		error = weigh_samples(&r);
 	if (!error)
 		error = perfdata_writer_create(&options, &r.writer);
 	if (!error)

@@ -20,6 +20,8 @@ struct import_written {
 };
 
 /*
+ * ERROR_LIMIT: the recording would be too large; if samples alone tell that,
+ * nothing is written.
  * path, uid, gid: as in struct perfdata_writer_options. The model's samples are
  * sorted by their times.
  */

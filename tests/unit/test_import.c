@@ -2,9 +2,13 @@
 /* Files of other profilers that would take time or memory without bound. */
 #include "assert_says.h"
 
+#include <unistd.h>
+
 #include "base/pprof_fields.h"
 #include "export/protobuf.h"
 #include "import/import_format.h"
+#include "import/json_in.h"
+#include "import/recording.h"
 
 /* What import_read() says of it; the model is the caller's. */
 static struct error *read_text(const struct strbuf *text, struct import_model *m)
@@ -216,6 +220,101 @@ static void test_many_threads_of_firefox(void **state)
 	strbuf_deinit(&text);
 }
 
+/* --- JSON --- */
+
+static uint64_t memory_of(const char *text)
+{
+	return json_in_memory(text, strlen(text));
+}
+
+static void test_what_json_takes(void **state)
+{
+	uint64_t number = memory_of("[1,2,3]") - memory_of("[1,2]");
+	uint64_t list = memory_of("[[],[],[]]") - memory_of("[[],[]]");
+	uint64_t object = memory_of("[{},{},{}]") - memory_of("[{},{}]");
+
+	(void)state;
+	assert_true(number >= 32 && number < list && list < object);
+	/* What stands in a string is text; a quote in it does not end it. */
+	assert_int_equal(memory_of("\"{{{{[[[[,,,,\"") + 4,
+			 memory_of("\"{{{{[[[[,,,,aaaa\""));
+	assert_int_equal(memory_of("\"\\\"{{{{\""), memory_of("\"aaaaaa\""));
+	assert_int_equal(memory_of("\"\\\\\"[]"), memory_of("\"aa\"[]"));
+	memory_of("\"\\");
+}
+
+/* 30 million objects are 90 MB of text, and gzip makes nearly nothing of them. */
+static void test_json_of_too_many_objects(void **state)
+{
+	const size_t count = JSON_IN_MEMORY_MAX / memory_of("{},") + 1;
+	struct import_model m = IMPORT_MODEL_INIT;
+	struct strbuf text = STRBUF_INIT;
+
+	(void)state;
+	strbuf_puts(&text, "{\"a\":[");
+	assert_true(strbuf_reserve(&text, 3 * count));
+	for (size_t i = 0; i < count; i++)
+		memcpy(text.data + text.len + 3 * i, "{},", 3);
+	text.len += 3 * count;
+	text.data[text.len] = '\0';
+	assert_limit(read_text(&text, &m), "its JSON would take");
+	import_model_deinit(&m);
+	strbuf_deinit(&text);
+}
+
+/* --- the recording --- */
+
+/* That many samples of a stack that deep. */
+static void fill_model(struct import_model *m, size_t depth, size_t samples)
+{
+	struct import_sample sample = { .weight = 1,
+					.count = 1,
+					.node = PROFILE_NONE };
+	const struct import_step step = { .name = "f",
+					  .file = "",
+					  .kind = IMPORT_GUESS };
+	uint32_t place;
+
+	m->has_times = true;
+	assert_ok(import_place(m, &step, &place));
+	assert_ok(import_event(m, "samples", EVENT_COUNT, &sample.event));
+	assert_ok(import_thread(m, 1, 1, NULL, NULL, &sample.thread));
+	for (size_t i = 0; i < depth; i++)
+		assert_ok(import_node(m, sample.node, place, &sample.node));
+	for (size_t i = 0; i < samples; i++)
+		assert_ok(import_sample(m, &sample));
+}
+
+/* A stack stands in the recording once for each sample. */
+static void test_depth_times_samples(void **state)
+{
+	char path[] = "/tmp/test-import-XXXXXX";
+	int fd = mkstemp(path);
+	struct import_model m = IMPORT_MODEL_INIT;
+	struct import_written written = {};
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	unlink(path);
+	fill_model(&m, 8000, 300 * 1000);
+	assert_limit(import_write(&m, path, -1, -1, &written), path);
+	assert_int_equal(access(path, F_OK), -1);
+	import_model_deinit(&m);
+}
+
+static void test_deep_stacks_are_written(void **state)
+{
+	struct import_model m = IMPORT_MODEL_INIT;
+	struct import_written written = {};
+
+	(void)state;
+	fill_model(&m, 10000, 100);
+	assert_ok(import_write(&m, "/dev/null", -1, -1, &written));
+	assert_int_equal(written.samples, 100);
+	import_model_deinit(&m);
+}
+
 /* --- the model --- */
 
 static void test_nodes(void **state)
@@ -242,6 +341,10 @@ int main(void)
 		cmocka_unit_test(test_all_texts_are_cut),
 		cmocka_unit_test(test_a_name_that_all_lines_have),
 		cmocka_unit_test(test_many_threads_of_firefox),
+		cmocka_unit_test(test_what_json_takes),
+		cmocka_unit_test(test_json_of_too_many_objects),
+		cmocka_unit_test(test_depth_times_samples),
+		cmocka_unit_test(test_deep_stacks_are_written),
 		cmocka_unit_test(test_nodes),
 	};
 
