@@ -128,39 +128,46 @@ static struct error *find_threads(struct export_groups *g)
 
 /* --- their rows --- */
 
-static size_t slot_of(const struct export_groups *g, size_t row)
-{
-	const struct profile_samples *s = &profile_of(g)->samples;
+/* What rows are sorted by. */
+typedef uint32_t row_key_fn(const struct export_groups *g, uint32_t row);
 
-	return s->event[row] * g->threads.count + g->thread_of[s->task[row]];
+static uint32_t event_of_row(const struct export_groups *g, uint32_t row)
+{
+	return profile_of(g)->samples.event[row];
 }
 
-/* Where the rows of each event and thread begin; *begins has one more. */
-static struct error *count_rows(const struct export_groups *g, size_t slots,
-				size_t **ret)
+static uint32_t thread_of_row(const struct export_groups *g, uint32_t row)
 {
-	const struct profile *profile = profile_of(g);
-	size_t *begins = calloc(slots + 1, sizeof(*begins));
+	return g->thread_of[profile_of(g)->samples.task[row]];
+}
+
+/* keys: above all of them. Stable: rows of one key stay in their order. */
+static struct error *sort_by(const struct export_groups *g, row_key_fn *key,
+			     size_t keys, const uint32_t *rows, size_t count,
+			     uint32_t *ret)
+{
+	_cleanup_free_ size_t *begins = calloc(keys + 1, sizeof(*begins));
 
 	if (!begins)
 		return error_no_memory();
-	for (size_t i = 0; i < profile->samples.rows; i++)
-		if (is_wanted(g, profile->samples.event[i]))
-			begins[slot_of(g, i) + 1]++;
-	for (size_t i = 0; i < slots; i++)
+	for (size_t i = 0; i < count; i++)
+		begins[key(g, rows[i]) + 1]++;
+	for (size_t i = 0; i < keys; i++)
 		begins[i + 1] += begins[i];
-	*ret = begins;
+	for (size_t i = 0; i < count; i++)
+		ret[begins[key(g, rows[i])]++] = rows[i];
 	return NULL;
 }
 
-/* Stable: a thread's rows stay in the order of time. Moves each begin to its end. */
-static void sort_rows(struct export_groups *g, size_t *begins)
+static size_t take_wanted(const struct export_groups *g)
 {
-	const struct profile *profile = profile_of(g);
+	const struct profile_samples *s = &profile_of(g)->samples;
+	size_t count = 0;
 
-	for (size_t i = 0; i < profile->samples.rows; i++)
-		if (is_wanted(g, profile->samples.event[i]))
-			g->rows[begins[slot_of(g, i)]++] = (uint32_t)i;
+	for (size_t i = 0; i < s->rows; i++)
+		if (is_wanted(g, s->event[i]))
+			g->rows[count++] = (uint32_t)i;
+	return count;
 }
 
 static void weigh_group(const struct export_groups *g,
@@ -175,21 +182,30 @@ static void weigh_group(const struct export_groups *g,
 	}
 }
 
-/* ends: of each event and thread. */
-static struct error *make_groups(struct export_groups *g, const size_t *ends,
-				 size_t slots)
+/* The rows from `first` on that have its event and its thread. */
+static size_t count_group(const struct export_groups *g, size_t first, size_t count)
 {
-	for (size_t i = 0; i < slots; i++) {
-		size_t first = i ? ends[i - 1] : 0;
-		struct export_group group = {
-			.event = (uint32_t)(i / g->threads.count),
-			.thread = (uint32_t)(i % g->threads.count),
-			.first = first,
-			.count = ends[i] - first,
-		};
+	uint32_t row = g->rows[first];
+	size_t end = first + 1;
 
-		if (!group.count)
-			continue;
+	while (end < count &&
+	       event_of_row(g, g->rows[end]) == event_of_row(g, row) &&
+	       thread_of_row(g, g->rows[end]) == thread_of_row(g, row))
+		end++;
+	return end - first;
+}
+
+static struct error *make_groups(struct export_groups *g, size_t count)
+{
+	struct export_group group = {};
+
+	for (size_t i = 0; i < count; i += group.count) {
+		group = (struct export_group){
+			.event = event_of_row(g, g->rows[i]),
+			.thread = thread_of_row(g, g->rows[i]),
+			.first = i,
+			.count = count_group(g, i, count),
+		};
 		weigh_group(g, &group);
 		if (!vec_push(&g->all, group))
 			return error_no_memory();
@@ -197,20 +213,27 @@ static struct error *make_groups(struct export_groups *g, const size_t *ends,
 	return NULL;
 }
 
+/* By thread and then by event: of each event and thread there may be very many. */
 static struct error *find_groups(struct export_groups *g)
 {
 	const struct profile *profile = profile_of(g);
-	size_t slots = profile->events.count * g->threads.count;
-	_cleanup_free_ size_t *begins = NULL;
-	struct error *error = count_rows(g, slots, &begins);
+	_cleanup_free_ uint32_t *by_thread = NULL;
+	struct error *error;
+	size_t count;
 
-	if (error)
-		return error;
-	g->rows = calloc(begins[slots] + 1, sizeof(*g->rows));
+	g->rows = calloc(profile->samples.rows + 1, sizeof(*g->rows));
 	if (!g->rows)
 		return error_no_memory();
-	sort_rows(g, begins);
-	return make_groups(g, begins, slots);
+	count = take_wanted(g);
+	by_thread = calloc(count + 1, sizeof(*by_thread));
+	if (!by_thread)
+		return error_no_memory();
+	error = sort_by(g, thread_of_row, g->threads.count, g->rows, count,
+			by_thread);
+	if (!error)
+		error = sort_by(g, event_of_row, profile->events.count,
+				by_thread, count, g->rows);
+	return error ? error : make_groups(g, count);
 }
 
 static struct error *create(const struct profile *profile,

@@ -3,6 +3,7 @@
 #include "assert_ok.h"
 
 #include "export/format.h"
+#include "export/groups.h"
 #include "model.h"
 
 /* Python functions of one file. */
@@ -216,6 +217,95 @@ static void test_perfetto_mappings(void **state)
 	model_deinit(&m);
 }
 
+/* --- many of each --- */
+
+/* One stack; samples of all events and threads in turn, those of others between them. */
+static void fill_groups(struct model *m, uint32_t events, uint32_t threads,
+			uint32_t samples)
+{
+	struct profile_event event = { .name = model_string(m, "e") };
+	struct profile_sample sample = { .count = 1, .period = 2 };
+	uint32_t id, first;
+
+	first = model_task(m, 1000, "t");
+	for (uint32_t i = 1; i < threads; i++)
+		model_task(m, 1000 + (int)i, "t");
+	for (uint32_t i = 1; i < events; i++)
+		model_check(profile_add_event(m->profile, &event, &id));
+	sample.stack = model_stack(m, "main");
+	for (uint32_t i = 0; i < samples; i++) {
+		sample.time = i;
+		sample.event = (samples - i) % events;
+		sample.task = first + (samples - i) % threads;
+		model_check(profile_add_sample(m->profile, &sample));
+	}
+}
+
+/* By event, then by thread; of both by time. */
+static void check_groups(const struct export_groups *g, size_t samples)
+{
+	const struct profile_samples *s = &g->stacks->profile->samples;
+	const struct export_group *before = NULL;
+	size_t rows = 0;
+
+	vec_for_each(group, &g->all) {
+		assert_int_equal(group->first, rows);
+		assert_true(!before || before->event < group->event ||
+			    (before->event == group->event &&
+			     before->thread < group->thread));
+		for (size_t i = 0; i < group->count; i++) {
+			uint32_t row = g->rows[group->first + i];
+
+			assert_int_equal(s->event[row], group->event);
+			assert_int_equal(g->thread_of[s->task[row]],
+					 group->thread);
+			assert_true(!i || g->rows[group->first + i - 1] < row);
+		}
+		assert_int_equal(group->samples, group->count);
+		rows += group->count;
+		before = group;
+	}
+	assert_int_equal(rows, samples);
+}
+
+static void test_groups(void **state)
+{
+	const struct export_stacks_options options = {};
+	struct export_groups *g;
+	struct model m;
+
+	(void)state;
+	model_init(&m, NULL);
+	fill_groups(&m, 3, 4, 100);
+	assert_ok(export_groups_create(m.profile, &options, PROFILE_NONE, &g));
+	check_groups(g, 100);
+	assert_int_equal(g->all.count, 12);
+	assert_int_equal(g->all.data[0].weight, 2 * g->all.data[0].count);
+	export_groups_destroy(g);
+	assert_ok(export_groups_create(m.profile, &options, 1, &g));
+	check_groups(g, 34);
+	assert_int_equal(g->all.count, 4);
+	export_groups_destroy(g);
+	model_deinit(&m);
+}
+
+/* A table of events and threads would have 200 GB. */
+static void test_many_events_and_threads(void **state)
+{
+	const struct export_stacks_options options = {};
+	struct export_groups *g;
+	struct model m;
+
+	(void)state;
+	model_init(&m, NULL);
+	fill_groups(&m, 65000, 400 * 1000, 400 * 1000);
+	assert_ok(export_groups_create(m.profile, &options, PROFILE_NONE, &g));
+	assert_int_equal(g->threads.count, 400 * 1000);
+	assert_int_equal(g->all.count, 400 * 1000);
+	export_groups_destroy(g);
+	model_deinit(&m);
+}
+
 static void test_no_samples(void **state)
 {
 	struct model m;
@@ -236,6 +326,8 @@ int main(void)
 		cmocka_unit_test(test_speedscope_events),
 		cmocka_unit_test(test_pstats_large_numbers),
 		cmocka_unit_test(test_perfetto_mappings),
+		cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_many_events_and_threads),
 		cmocka_unit_test(test_no_samples),
 	};
 
