@@ -70,6 +70,7 @@ void names_deinit(struct names *names)
 	jits_deinit(&names->jits);
 	vec_deinit(&names->processes);
 	vec_deinit(&names->pythons);
+	index_deinit(&names->python_index);
 	vec_deinit(&names->sources);
 	map_deinit(&names->named_pids);
 	frame_cache_deinit(&names->cache);
@@ -132,31 +133,53 @@ static struct error *add_file_symbol(struct names *names,
 	return dso_store_add_symbol(names->store, &added);
 }
 
+static bool python_equal(const void *column, uint32_t handle, const void *key)
+{
+	return !strcmp(((const struct names_python *)column)[handle].path, key);
+}
+
+static bool is_python(const struct names *names, const char *path)
+{
+	return names->pythons.count &&
+	       index_find(&names->python_index, hash_string(path), python_equal,
+			  names->pythons.data, path) != UINT32_MAX;
+}
+
+struct error *names_add_python(struct names *names, const char *path,
+			       uint32_t version)
+{
+	struct names_python new = { .version = version };
+
+	if (is_python(names, path) || names->pythons.count >= NAMES_PYTHONS_MAX)
+		return NULL;
+	new.path = arena_strndup(&names->arena, path, strlen(path));
+	return new.path && vec_push(&names->pythons, new) &&
+			       index_add(&names->python_index,
+					 hash_string(path),
+					 (uint32_t)names->pythons.count - 1) ?
+		       NULL :
+		       error_no_memory();
+}
+
 static struct error *add_python(struct names *names,
 				const struct kaa_python *python)
 {
-	struct names_python new = { copy(names, &python->path),
-				    python->version };
+	_cleanup_free_ char *path =
+		strndup(python->path.data, python->path.len);
 
-	if (!new.path)
-		return error_no_memory();
-	vec_for_each(known, &names->pythons)
-		if (!strcmp(known->path, new.path))
-			return NULL;
-	return vec_push(&names->pythons, new) ? NULL : error_no_memory();
+	return path ? names_add_python(names, path, python->version) :
+		      error_no_memory();
 }
-
-/* No recording has more; one that says so is broken. */
-enum { SOURCES_MAX = 16384 };
 
 static struct error *add_source(struct names *names,
 				const struct kaa_source *source)
 {
-	const struct metadata_source new = { copy(names, &source->path),
-					     source->size, source->hash };
+	struct metadata_source new = { .size = source->size,
+				       .hash = source->hash };
 
-	if (names->sources.count >= SOURCES_MAX)
+	if (names->sources.count >= NAMES_SOURCES_MAX)
 		return NULL;
+	new.path = copy(names, &source->path);
 	return new.path && vec_push(&names->sources, new) ? NULL :
 							    error_no_memory();
 }
@@ -509,10 +532,7 @@ static struct error *process_names(struct lookup *l,
 
 static bool is_interpreter(const struct names *names, const struct dso *dso)
 {
-	vec_for_each(python, &names->pythons)
-		if (!strcmp(python->path, dso->path))
-			return true;
-	return interpreter_path(dso->path);
+	return is_python(names, dso->path) || interpreter_path(dso->path);
 }
 
 /* A range may be said to be of a file, as those of imported recordings are. */

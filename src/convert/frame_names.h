@@ -22,6 +22,7 @@
 #include "convert/jit.h"
 #include "convert/python_code.h"
 #include "process/process.h"
+#include "profile/index.h"
 #include "profile/metadata.h"
 #include "symbolize/symbolize.h"
 
@@ -50,6 +51,9 @@ struct process_names {
 	bool loaded;
 };
 
+/* What a recording may have; more is left out. */
+enum { NAMES_PYTHONS_MAX = 16384, NAMES_SOURCES_MAX = 16384 };
+
 /* A file of an interpreter, and its PY_VERSION_HEX. */
 struct names_python {
 	const char *path;
@@ -65,8 +69,9 @@ struct names {
 	struct python_code code;
 	struct jits jits;
 	struct interpreters interpreters;
-	/* Of PYTHON records. */
+	/* Of PYTHON records; and by their paths. */
 	VEC(struct names_python) pythons;
+	struct index python_index;
 	/* Of SOURCE records. */
 	VEC(struct metadata_source) sources;
 	/* pids of SYMBOL records. */
@@ -91,6 +96,9 @@ struct error *names_init(struct names *names,
 			 const struct features *features);
 void names_deinit(struct names *names);
 
+/* The file of an interpreter, if it is new. The path is copied. */
+struct error *names_add_python(struct names *names, const char *path,
+			       uint32_t version);
 /* Takes over what a payload of the kaa stream says about names. */
 struct error *names_add_payload(struct names *names,
 				const struct kaa_payload *payload);

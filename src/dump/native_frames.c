@@ -109,11 +109,8 @@ static struct error *take_python(struct native_frames *native,
 	target->path = mapped->file->path;
 	target->python = native->subject->python;
 	target->state = PYTHON_FOUND;
-	return vec_push(&native->names.pythons,
-			(struct names_python){ mapped->file->path,
-					       target->python.layout.version }) ?
-		       NULL :
-		       error_no_memory();
+	return names_add_python(&native->names, mapped->file->path,
+				target->python.layout.version);
 }
 
 static struct error *find_python(struct native_frames *native,

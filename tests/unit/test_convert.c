@@ -19,6 +19,7 @@
 #include "convert/convert.h"
 #include "convert/thread_table.h"
 #include "convert/fold.h"
+#include "convert/frame_names.h"
 #include "convert/interpreter_frames.h"
 #include "convert/live.h"
 #include "convert/named_tasks.h"
@@ -713,6 +714,48 @@ static void test_the_model_has_all_faults(void **state)
 	profile_destroy(profile);
 }
 
+/* One record of the stream with that path. */
+static void add_path(struct names *names, uint16_t type, const char *name)
+{
+	struct kaa_payload payload = { .type = type };
+
+	if (type == KAA_PYTHON)
+		payload.python.path = text(name);
+	else
+		payload.source.path = text(name);
+	ok(names_add_payload(names, &payload));
+}
+
+/* Only as many as a recording has; what is there already takes no memory. */
+static void test_pythons_and_sources_are_bounded(void **state)
+{
+	const struct convert_options options = {};
+	struct names names = {};
+	char name[32];
+	size_t used;
+
+	(void)state;
+	ok(names_init(&names, &options, NULL, NULL));
+	add_path(&names, KAA_PYTHON, "/python");
+	used = names.arena.used;
+	add_path(&names, KAA_PYTHON, "/python");
+	assert_int_equal(names.arena.used, used);
+	assert_int_equal(names.pythons.count, 1);
+	for (int i = 0; i < NAMES_PYTHONS_MAX + 10; i++) {
+		snprintf(name, sizeof(name), "/python%d", i);
+		add_path(&names, KAA_PYTHON, name);
+		add_path(&names, KAA_SOURCE, name);
+	}
+	assert_int_equal(names.pythons.count, NAMES_PYTHONS_MAX);
+	assert_string_equal(names.pythons.data[1].path, "/python0");
+	assert_int_equal(names.sources.count, NAMES_SOURCES_MAX);
+	used = names.arena.used;
+	add_path(&names, KAA_PYTHON, "/another");
+	add_path(&names, KAA_SOURCE, "/another");
+	assert_int_equal(names.arena.used, used);
+	names_deinit(&names);
+}
+
 /* What the file says of itself; the Python is this program. */
 static void check_metadata(const struct profile *profile)
 {
@@ -1305,6 +1348,7 @@ int main(void)
 		TEST(test_kernel_functions_that_are_about_to_be_called),
 		TEST(test_model_is_shared_and_complete),
 		TEST(test_the_model_has_all_faults),
+		cmocka_unit_test(test_pythons_and_sources_are_bounded),
 		TEST(test_two_recordings_in_one_profile),
 		TEST(test_a_live_recording_is_the_same),
 		TEST(test_a_live_recording_forgets),
