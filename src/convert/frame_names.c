@@ -118,17 +118,19 @@ static struct error *add_symbol(struct names *names,
 static struct error *add_file_symbol(struct names *names,
 				     const struct kaa_file_symbol *symbol)
 {
+	_cleanup_free_ char *path = strndup(symbol->path.data, symbol->path.len);
+	_cleanup_free_ char *name = strndup(symbol->name.data, symbol->name.len);
 	const struct dso_symbol added = {
-		.path = copy(names, &symbol->path),
+		.path = path,
 		.build_id = build_id_from_bytes(
 			(const uint8_t *)symbol->build_id.data,
 			symbol->build_id.len),
 		.offset = symbol->offset,
 		.size = symbol->size,
-		.name = copy(names, &symbol->name),
+		.name = name,
 	};
 
-	if (!added.path || !added.name)
+	if (!path || !name)
 		return error_no_memory();
 	return dso_store_add_symbol(names->store, &added);
 }

@@ -56,6 +56,8 @@ struct dso_store {
 	struct strbuf recorded_vdso;
 	/* Moved to the dso that they belong to. */
 	VEC(struct recorded_file) recorded_files;
+	/* Hash of path and build-id, and of the path alone, to the first of them. */
+	struct map recorded_by_key;
 	/* As uname -r has it; NULL: not known. */
 	const char *recorded_release;
 	bool kallsyms_loaded;
@@ -127,6 +129,7 @@ void dso_store_destroy(struct dso_store *store)
 	vec_for_each(file, &store->recorded_files)
 		symtab_deinit(&file->symtab);
 	vec_deinit(&store->recorded_files);
+	map_deinit(&store->recorded_by_key);
 	arena_deinit(&store->strings);
 	free(store);
 }
@@ -572,20 +575,65 @@ struct error *dso_module(struct dso *dso, struct module **ret)
 	return NULL;
 }
 
-/* A key without a build-id says less than the file itself. */
-static bool may_be_same(const struct build_id *a, const struct build_id *b)
+/* id: NULL for any. */
+static uint64_t recorded_key(const char *path, const struct build_id *id)
 {
-	return !a->size || !b->size || build_id_equal(a, b);
+	uint64_t of_id = !id ? UINT64_MAX :
+			 id->size ? hash_bytes(id->data, sizeof(id->data)) :
+				    0;
+
+	return hash_combine(hash_string(path), of_id);
 }
 
+/* The number of the first of that key, or SIZE_MAX. */
+static size_t recorded_at(const struct dso_store *store, const char *path,
+			  const struct build_id *id)
+{
+	const uint64_t *number =
+		map_find(&store->recorded_by_key, recorded_key(path, id));
+	const struct recorded_file *file;
+	bool is_it;
+
+	if (!number)
+		return SIZE_MAX;
+	file = &store->recorded_files.data[*number];
+	is_it = !id	 ? true :
+		id->size ? build_id_equal(&file->build_id, id) :
+			   !file->build_id.size;
+	return is_it && !strcmp(file->path, path) ? (size_t)*number : SIZE_MAX;
+}
+
+/* The first of them. A key without a build-id says less than the file itself. */
 static struct recorded_file *find_recorded(struct dso_store *store,
 					   const char *path,
 					   const struct build_id *id)
 {
-	vec_for_each(file, &store->recorded_files)
-		if (!strcmp(file->path, path) &&
-		    may_be_same(&file->build_id, id))
-			return file;
+	static const struct build_id not_known;
+	size_t same = recorded_at(store, path, id->size ? id : NULL);
+	size_t other = recorded_at(store, path, &not_known);
+	size_t first = same < other ? same : other;
+
+	return first == SIZE_MAX ? NULL : &store->recorded_files.data[first];
+}
+
+static struct error *add_recorded(struct dso_store *store,
+				  const struct dso_symbol *symbol,
+				  struct recorded_file **ret)
+{
+	struct recorded_file new = {
+		.path = arena_strndup(&store->strings, symbol->path,
+				      strlen(symbol->path)),
+		.build_id = symbol->build_id,
+	};
+	size_t number = store->recorded_files.count;
+
+	if (!new.path || !vec_push(&store->recorded_files, new) ||
+	    !map_insert(&store->recorded_by_key,
+			recorded_key(new.path, &new.build_id), number, NULL) ||
+	    !map_insert(&store->recorded_by_key, recorded_key(new.path, NULL),
+			number, NULL))
+		return error_no_memory();
+	*ret = vec_last(&store->recorded_files);
 	return NULL;
 }
 
@@ -594,20 +642,14 @@ struct error *dso_store_add_symbol(struct dso_store *store,
 {
 	struct recorded_file *file =
 		find_recorded(store, symbol->path, &symbol->build_id);
+	struct error *error = NULL;
 
 	if (!symbol->size || symbol->size > UINT64_MAX - symbol->offset)
 		return NULL;
-	if (!file) {
-		struct recorded_file new = {
-			.path = arena_strndup(&store->strings, symbol->path,
-					      strlen(symbol->path)),
-			.build_id = symbol->build_id,
-		};
-
-		if (!new.path || !vec_push(&store->recorded_files, new))
-			return error_no_memory();
-		file = vec_last(&store->recorded_files);
-	}
+	if (!file)
+		error = add_recorded(store, symbol, &file);
+	if (error)
+		return error;
 	return symtab_add(&file->symtab, symbol->offset, symbol->size,
 			  symbol->name, strlen(symbol->name), STT_FUNC,
 			  STB_GLOBAL, 0);

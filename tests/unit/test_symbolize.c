@@ -491,6 +491,87 @@ static void test_names_of_a_removed_file(void **state)
 	assert_string_equal(info->name, "some_function");
 }
 
+/* id 0: not known. */
+static void add_recorded(struct dso_store *store, const char *path, uint32_t id,
+			 uint64_t size, const char *name)
+{
+	struct dso_symbol symbol = { .path = path,
+				     .offset = 0x1000,
+				     .size = size,
+				     .name = name };
+
+	if (id) {
+		symbol.build_id.size = sizeof(id);
+		memcpy(symbol.build_id.data, &id, sizeof(id));
+	}
+	assert_null(dso_store_add_symbol(store, &symbol));
+}
+
+/* What the function of such a file is called, or "". */
+static const char *recorded_name(struct dso_store *store,
+				 struct symbolizer *symbolizer, const char *path,
+				 uint32_t id)
+{
+	struct dso_key key = { .path = path };
+	const struct symbol_info *info;
+	struct dso *dso;
+
+	if (id) {
+		key.build_id.size = sizeof(id);
+		memcpy(key.build_id.data, &id, sizeof(id));
+	}
+	assert_null(dso_store_get(store, &key, &dso));
+	assert_null(symbolizer_file(symbolizer, dso, 0x1000, &info));
+	return info ? info->name : "";
+}
+
+/* Build-ids differ, or one is not known: then the first of the path is it. */
+static void test_removed_files_of_one_path(void **state)
+{
+	_cleanup_(cleanup_dso_store_) struct dso_store *store = NULL;
+	_cleanup_(cleanup_symbolizer_) struct symbolizer *symbolizer = NULL;
+
+	(void)state;
+	create(&(struct dso_options){}, &store, &symbolizer);
+	add_recorded(store, "/nonexistent/a", 1, 4, "a1");
+	add_recorded(store, "/nonexistent/a", 2, 4, "a2");
+	add_recorded(store, "/nonexistent/b", 2, 4, "b2");
+	/* One function of the first. */
+	add_recorded(store, "/nonexistent/b", 0, 4, "b2");
+	add_recorded(store, "/nonexistent/b", 3, 4, "b3");
+	add_recorded(store, "/nonexistent/c", 0, 4, "c");
+	add_recorded(store, "/nonexistent/c", 5, 4, "c");
+	assert_string_equal(recorded_name(store, symbolizer, "/nonexistent/a", 2),
+			    "a2");
+	assert_string_equal(recorded_name(store, symbolizer, "/nonexistent/a", 0),
+			    "a1");
+	assert_string_equal(recorded_name(store, symbolizer, "/nonexistent/a", 3),
+			    "");
+	assert_string_equal(recorded_name(store, symbolizer, "/nonexistent/b", 3),
+			    "b3");
+	assert_string_equal(recorded_name(store, symbolizer, "/nonexistent/c", 6),
+			    "c");
+	assert_string_equal(recorded_name(store, symbolizer, "/nonexistent/d", 1),
+			    "");
+}
+
+/* Files are not searched one by one: it would not end in the time that tests have. */
+static void test_many_removed_files(void **state)
+{
+	_cleanup_(cleanup_dso_store_) struct dso_store *store = NULL;
+	_cleanup_(cleanup_symbolizer_) struct symbolizer *symbolizer = NULL;
+	char path[500];
+
+	(void)state;
+	memset(path, '/', sizeof(path));
+	path[sizeof(path) - 1] = '\0';
+	create(&(struct dso_options){}, &store, &symbolizer);
+	for (uint32_t i = 1; i <= 200 * 1000; i++)
+		add_recorded(store, path, i, 4, "f");
+	assert_string_equal(recorded_name(store, symbolizer, path, 200 * 1000),
+			    "f");
+}
+
 /* --- Functions that no symbol names ------------------------------------- */
 
 #define CODE SYNTHETIC_TEXT_VADDR
@@ -942,6 +1023,8 @@ int main(void)
 		cmocka_unit_test(test_vdso_that_is_none),
 		cmocka_unit_test(test_other_build_id_gives_no_names),
 		cmocka_unit_test(test_names_of_a_removed_file),
+		cmocka_unit_test(test_removed_files_of_one_path),
+		cmocka_unit_test(test_many_removed_files),
 		cmocka_unit_test(test_functions_without_symbols),
 		cmocka_unit_test(test_function_known_by_its_bytes),
 		cmocka_unit_test(test_symbols_only),
