@@ -15,16 +15,24 @@
 /* misc of a BUILD_ID record: the byte behind the id is its size. */
 #define MISC_BUILD_ID_SIZE (1u << 15)
 
+static void clear_cmdline(struct features *f)
+{
+	vec_for_each(arg, &f->cmdline) {
+		f->text_bytes -= strlen(*arg) + 1;
+		free(*arg);
+	}
+	vec_clear(&f->cmdline);
+}
+
 void features_deinit(struct features *f)
 {
+	clear_cmdline(f);
 	free(f->hostname);
 	free(f->osrelease);
 	free(f->version);
 	free(f->arch);
 	free(f->cpudesc);
 	free(f->cpuid);
-	vec_for_each(arg, &f->cmdline)
-		free(*arg);
 	vec_deinit(&f->cmdline);
 	vec_for_each(entry, &f->build_ids)
 		free(entry->filename);
@@ -75,14 +83,30 @@ struct error *features_set_string(struct features *f, enum feature bit,
 	return NULL;
 }
 
+/* A text whose copy is kept. */
+static struct error *count_text(struct features *f, size_t size)
+{
+	if (size > FEATURES_TEXT_MAX - f->text_bytes)
+		return error_create(ERROR_LIMIT,
+				    "more than 256 MiB of command line and build-ids");
+	f->text_bytes += size;
+	return NULL;
+}
+
+/* arg has no NUL before len. */
 static struct error *add_cmdline(struct features *f, const char *arg, size_t len)
 {
-	_cleanup_free_ char *copy = strndup(arg, len);
+	_cleanup_free_ char *copy = NULL;
+	struct error *error;
 
 	if (f->cmdline.count >= MAX_CMDLINE)
 		return error_create(ERROR_LIMIT,
 				    "more than %d command line arguments",
 				    MAX_CMDLINE);
+	error = count_text(f, len + 1);
+	if (error)
+		return error;
+	copy = strndup(arg, len);
 	if (!copy || !vec_reserve(&f->cmdline, 1))
 		return error_no_memory();
 	f->cmdline.data[f->cmdline.count++] = take_ptr(copy);
@@ -99,10 +123,14 @@ struct error *features_add_build_id(struct features *f,
 				    const struct feature_build_id *entry)
 {
 	struct feature_build_id copy = *entry;
+	struct error *error;
 
 	if (f->build_ids.count >= MAX_BUILD_IDS)
 		return error_create(ERROR_LIMIT, "more than %u build-ids",
 				    MAX_BUILD_IDS);
+	error = count_text(f, strlen(entry->filename) + 1);
+	if (error)
+		return error;
 	copy.filename = strdup(entry->filename);
 	if (!copy.filename)
 		return error_no_memory();
@@ -176,6 +204,7 @@ static struct error *decode_cmdline(struct features *f, struct reader *r)
 	uint32_t count;
 	struct error *err;
 
+	clear_cmdline(f);
 	reader_u32(r, &count);
 	for (uint32_t i = 0; i < count; i++) {
 		size_t len;

@@ -57,6 +57,9 @@ enum feature {
 	FEATURE_MAX = 256,
 };
 
+/* What the words of CMDLINE and the names of BUILD_ID may have; more is ERROR_LIMIT. */
+#define FEATURES_TEXT_MAX (256u << 20)
+
 /* One entry of BUILD_ID: a file that samples hit. */
 struct feature_build_id {
 	/* -1: every process; 0: the host's kernel */
@@ -91,6 +94,8 @@ struct features {
 	uint64_t total_mem_kb;
 	VEC(char *) cmdline;
 	VEC(struct feature_build_id) build_ids;
+	/* Private: of the words and names of these two. */
+	size_t text_bytes;
 	/* ns; both 0 if unknown */
 	uint64_t first_sample_time;
 	uint64_t last_sample_time;
@@ -179,7 +184,8 @@ struct error *features_add_build_id(struct features *features,
 				    const struct feature_build_id *entry);
 
 /*
- * Reads the payload of one section; EVENT_DESC fills names and ids in
+ * Reads the payload of one section, which replaces one that was read before, but
+ * for BUILD_ID, of which a pipe has a record for each file; EVENT_DESC fills names and ids in
  * `events`, where the attributes match. Other bits than those above are kept in
  * `others`, but for those that describe the file and not the recording.
  */

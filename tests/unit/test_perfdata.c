@@ -616,6 +616,47 @@ static void test_overlapping_groups(void **state)
 	features_deinit(&features);
 }
 
+/* A pipe may have records of one feature again and again. */
+static void test_the_last_command_line(void **state)
+{
+	struct features features = {};
+	struct events events = {};
+	struct strbuf section = STRBUF_INIT;
+
+	(void)state;
+	assert_ok(features_add_cmdline(&features, "kaa"));
+	assert_ok(features_add_cmdline(&features, "record"));
+	assert_ok(features_encode(&features, FEATURE_CMDLINE, &events, &section));
+	for (int i = 0; i < 3; i++) {
+		struct reader reader = reader_init(section.data, section.len);
+
+		assert_ok(features_decode(&features, FEATURE_CMDLINE, &reader,
+					  &events));
+		assert_int_equal(features.cmdline.count, 2);
+		assert_string_equal(features.cmdline.data[1], "record");
+		assert_int_equal(features.text_bytes, sizeof("kaa") + sizeof("record"));
+	}
+	strbuf_deinit(&section);
+	features_deinit(&features);
+}
+
+static void test_texts_of_features_are_bounded(void **state)
+{
+	struct feature_build_id build_id = { .filename = (char *)"/lib/y.so" };
+	struct features features = {};
+
+	(void)state;
+	features.text_bytes = FEATURES_TEXT_MAX - sizeof("kaa");
+	assert_ok(features_add_cmdline(&features, "kaa"));
+	assert_fails(features_add_cmdline(&features, ""), ERROR_LIMIT);
+	features.text_bytes = FEATURES_TEXT_MAX - sizeof("/lib/y.so");
+	assert_ok(features_add_build_id(&features, &build_id));
+	assert_fails(features_add_build_id(&features, &build_id), ERROR_LIMIT);
+	assert_int_equal(features.cmdline.count, 1);
+	assert_int_equal(features.build_ids.count, 1);
+	features_deinit(&features);
+}
+
 static void check_features(const struct features *f)
 {
 	char host[65] = "";
@@ -1514,6 +1555,8 @@ int main(void)
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_foreign_files),
 		cmocka_unit_test(test_overlapping_groups),
+		cmocka_unit_test(test_the_last_command_line),
+		cmocka_unit_test(test_texts_of_features_are_bounded),
 		cmocka_unit_test(test_events_have_a_meaning),
 		cmocka_unit_test(test_polled_clocks_have_a_meaning),
 	};
