@@ -25,24 +25,44 @@ void export_put_printable(struct strbuf *out, const char *text)
 /* What is taken: a file and a name in it. */
 struct export_unique {
 	struct texts keys;
+	/* Of each key how many numbers behind it, from 2 on, are taken. */
+	VEC(uint32_t) taken;
 	struct strbuf text;
 };
 
-/* Whether nobody has this name in that file; from then on somebody has. */
+/*
+ * Whether nobody has this name in that file; from then on somebody has. *key: its
+ * number, unless it failed.
+ */
 static bool is_free(struct export_unique *u, const char *file,
-		    const char *name, bool *failed)
+		    const char *name, uint32_t *key, bool *failed)
 {
 	size_t before = u->keys.all.count;
-	uint32_t number;
 	struct error *error;
 
 	strbuf_clear(&u->text);
 	export_put_printable(&u->text, file);
 	strbuf_printf(&u->text, "\n%s", name);
-	error = texts_intern(&u->keys, u->text.data, &number);
+	error = texts_intern(&u->keys, u->text.data, key);
 	*failed = error || u->text.failed;
 	error_destroy(error);
 	return *failed || u->keys.all.count > before;
+}
+
+/* Puts a number behind the name, which is taken: its key. False when memory runs out. */
+static bool number_name(struct export_unique *u, const char *file, uint32_t key,
+			struct strbuf *out)
+{
+	uint32_t *taken = vec_slot(&u->taken, key), other;
+	size_t length = out->len;
+	bool failed = !taken, found = false;
+
+	for (; !failed && !found; ++*taken) {
+		strbuf_truncate(out, length);
+		strbuf_printf(out, " (%" PRIu32 ")", *taken + 2);
+		found = is_free(u, file, out->data, &other, &failed);
+	}
+	return !failed;
 }
 
 /* To out. False when memory runs out. */
@@ -52,6 +72,7 @@ static bool name_function(struct export_unique *u,
 			  struct strbuf *out)
 {
 	const char *file = export_function_file(stacks, function);
+	uint32_t key, other;
 	bool failed;
 	size_t length;
 
@@ -61,15 +82,15 @@ static bool name_function(struct export_unique *u,
 	if (!out->len)
 		strbuf_puts(out, "???");
 	length = out->len;
-	if (is_free(u, file, out->data, &failed))
+	if (is_free(u, file, out->data, &key, &failed))
 		return !failed && !out->failed;
-	if (function->line)
+	if (function->line) {
 		strbuf_printf(out, " (line %" PRIu32 ")", function->line);
-	for (unsigned int n = 2; !is_free(u, file, out->data, &failed); n++) {
+		if (is_free(u, file, out->data, &other, &failed))
+			return !failed && !out->failed;
 		strbuf_truncate(out, length);
-		strbuf_printf(out, " (%u)", n);
 	}
-	return !failed && !out->failed;
+	return number_name(u, file, key, out) && !out->failed;
 }
 
 struct error *export_names_create(const struct export_stacks *stacks,
@@ -91,6 +112,7 @@ struct error *export_names_create(const struct export_stacks *stacks,
 			free(copy);
 	}
 	texts_deinit(&u.keys);
+	vec_deinit(&u.taken);
 	strbuf_deinit(&u.text);
 	strbuf_deinit(&name);
 	return ok ? NULL : error_no_memory();

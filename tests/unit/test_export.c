@@ -4,6 +4,7 @@
 
 #include "export/format.h"
 #include "export/groups.h"
+#include "export/unique.h"
 #include "model.h"
 
 /* Python functions of one file. */
@@ -306,6 +307,62 @@ static void test_many_events_and_threads(void **state)
 	model_deinit(&m);
 }
 
+/* Functions of that name; files are equal. */
+static void add_functions(struct export_stacks *s, const char *name,
+			  uint32_t line, size_t count)
+{
+	struct export_function function = { .line = line };
+
+	assert_ok(texts_intern(&s->names, name, &function.name));
+	assert_ok(texts_intern(&s->files, "x.py", &function.file));
+	for (size_t i = 0; i < count; i++)
+		assert_true(vec_push(&s->functions, function));
+}
+
+static void deinit_functions(struct export_stacks *s)
+{
+	texts_deinit(&s->names);
+	texts_deinit(&s->files);
+	vec_deinit(&s->functions);
+}
+
+static void test_names_that_are_taken(void **state)
+{
+	static const char *const expected[] = { "f (3)",   "f",	    "f (2)",
+						"f (4)",   "f (line 7)",
+						"f (5)",   "f (2) (2)",
+						"f (6)" };
+	struct export_stacks s = {};
+	struct export_names names = {};
+
+	(void)state;
+	add_functions(&s, "f (3)", 0, 1);
+	add_functions(&s, "f", 0, 3);
+	add_functions(&s, "f", 7, 2);
+	add_functions(&s, "f (2)", 0, 1);
+	add_functions(&s, "f", 0, 1);
+	assert_ok(export_names_create(&s, &names));
+	assert_int_equal(names.count, sizeof(expected) / sizeof(*expected));
+	for (size_t i = 0; i < names.count; i++)
+		assert_string_equal(names.data[i], expected[i]);
+	export_names_deinit(&names);
+	deinit_functions(&s);
+}
+
+/* To try all numbers for each would not end in the time that tests have. */
+static void test_many_functions_of_one_name(void **state)
+{
+	struct export_stacks s = {};
+	struct export_names names = {};
+
+	(void)state;
+	add_functions(&s, "f", 0, 200 * 1000);
+	assert_ok(export_names_create(&s, &names));
+	assert_string_equal(vec_last(&names)[0], "f (200000)");
+	export_names_deinit(&names);
+	deinit_functions(&s);
+}
+
 static void test_no_samples(void **state)
 {
 	struct model m;
@@ -328,6 +385,8 @@ int main(void)
 		cmocka_unit_test(test_perfetto_mappings),
 		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_many_events_and_threads),
+		cmocka_unit_test(test_names_that_are_taken),
+		cmocka_unit_test(test_many_functions_of_one_name),
 		cmocka_unit_test(test_no_samples),
 	};
 
