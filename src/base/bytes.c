@@ -4,6 +4,15 @@
 #include <endian.h>
 #include <string.h>
 
+const char *bytes_cstr(struct bytes bytes, uint64_t offset, size_t max)
+{
+	size_t left = offset < bytes.size ? bytes.size - (size_t)offset : 0;
+
+	if (!left || !memchr(bytes.data + offset, '\0', left < max ? left : max))
+		return NULL;
+	return (const char *)bytes.data + offset;
+}
+
 const uint8_t *reader_bytes(struct reader *r, size_t n)
 {
 	const uint8_t *bytes = r->pos;

@@ -56,6 +56,13 @@ static inline uint64_t reader_offset(const struct reader *r)
 	return r->base + (uint64_t)(r->pos - r->start);
 }
 
+/*
+ * The string at an offset of a table of strings, borrowed. NULL unless its NUL
+ * is one of the `max` bytes from there on: a search to the end, for each of many
+ * names, takes as good as for ever in a large table that was made without NULs.
+ */
+const char *bytes_cstr(struct bytes bytes, uint64_t offset, size_t max);
+
 /* The next n bytes, borrowed from the input; NULL if they are not there. */
 const uint8_t *reader_bytes(struct reader *r, size_t n);
 bool reader_u8(struct reader *r, uint8_t *ret);

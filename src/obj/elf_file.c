@@ -107,7 +107,19 @@ static struct error *load_segments(struct elf_file *file)
 	return NULL;
 }
 
-static void load_section(struct elf_file *file, size_t names, size_t index)
+/* Not elf_strptr(): in a table without NULs it searches all of it for each name. */
+static struct bytes section_names(struct elf_file *file, size_t index)
+{
+	Elf_Scn *scn = elf_getscn(file->bytes->elf, index);
+	Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
+
+	if (!data || !data->d_buf)
+		return (struct bytes){};
+	return (struct bytes){ .data = data->d_buf, .size = data->d_size };
+}
+
+static void load_section(struct elf_file *file, struct bytes names,
+			 size_t index)
 {
 	struct elf_section *section = &file->sections[index];
 	Elf_Scn *scn = elf_getscn(file->bytes->elf, index);
@@ -118,7 +130,7 @@ static void load_section(struct elf_file *file, size_t names, size_t index)
 	section->name = "";
 	if (!scn || !gelf_getshdr(scn, &shdr))
 		return;
-	name = elf_strptr(file->bytes->elf, names, shdr.sh_name);
+	name = bytes_cstr(names, shdr.sh_name, ELF_FILE_SECTION_NAME_MAX);
 	if (name)
 		section->name = name;
 	section->type = shdr.sh_type;
@@ -134,15 +146,17 @@ static void load_section(struct elf_file *file, size_t names, size_t index)
 /* A file without usable section headers still has segments. */
 static struct error *load_sections(struct elf_file *file)
 {
-	size_t count, names;
+	struct bytes names;
+	size_t count, names_index;
 
 	if (elf_getshdrnum(file->bytes->elf, &count) ||
-	    elf_getshdrstrndx(file->bytes->elf, &names) ||
+	    elf_getshdrstrndx(file->bytes->elf, &names_index) ||
 	    count > SECTION_COUNT_MAX)
 		count = 0;
 	file->sections = calloc(count + 1, sizeof(*file->sections));
 	if (!file->sections)
 		return error_no_memory();
+	names = section_names(file, names_index);
 	for (size_t i = 0; i < count; i++)
 		load_section(file, names, i);
 	file->section_count = count;

@@ -36,6 +36,9 @@
 /* A section that is, or decompresses to, more than this is not read. */
 #define ELF_FILE_SECTION_MAX (2ull << 30)
 
+/* Bytes of a section's name with its NUL: nobody looks for longer ones. */
+#define ELF_FILE_SECTION_NAME_MAX 256
+
 /* One program header. */
 struct elf_segment {
 	uint32_t type;
@@ -48,7 +51,7 @@ struct elf_segment {
 
 /* One section header. */
 struct elf_section {
-	/* Never NULL; owned by the elf_file. */
+	/* Never NULL; "" if ELF_FILE_SECTION_NAME_MAX is too short; owned by the elf_file. */
 	const char *name;
 	uint32_t index;
 	uint32_t type;

@@ -27,16 +27,22 @@ struct error *elf_symbol_iter_init(struct elf_file *file,
 	it.entries.base = section->offset;
 	it.entries.path = file->path;
 	it.entries.big_endian = file->big_endian;
+	it.room = ELF_SYMBOL_NAMES_FACTOR *
+		  (it.entries.end - it.entries.start + it.strings.size);
 	*ret = it;
 	return NULL;
 }
 
-static const char *string_at(struct bytes strings, uint32_t offset)
+static const char *name_at(struct elf_symbol_iter *it, uint32_t offset)
 {
-	if (offset >= strings.size ||
-	    !memchr(strings.data + offset, 0, strings.size - offset))
-		return "";
-	return (const char *)strings.data + offset;
+	size_t max = it->room < ELF_SYMBOL_NAME_MAX ? it->room :
+						      ELF_SYMBOL_NAME_MAX;
+	const char *name = bytes_cstr(it->strings, offset, max);
+
+	/* Also for the search that found none. */
+	if (offset < it->strings.size)
+		it->room -= name ? strlen(name) + 1 : max;
+	return name ? name : "";
 }
 
 static bool next_64(struct reader *r, uint8_t *info, uint8_t *other,
@@ -72,7 +78,7 @@ bool elf_symbol_iter_next(struct elf_symbol_iter *it, struct elf_symbol *ret)
 	if (it->is_64 ? !next_64(&it->entries, &info, &other, &sym) :
 			!next_32(&it->entries, &info, &other, &sym))
 		return false;
-	sym.name = string_at(it->strings, name);
+	sym.name = name_at(it, name);
 	sym.type = ELF64_ST_TYPE(info);
 	sym.binding = ELF64_ST_BIND(info);
 	sym.visibility = ELF64_ST_VISIBILITY(other);

@@ -15,6 +15,12 @@
 #include "base/error.h"
 #include "obj/elf_file.h"
 
+/*
+ * Longer names are as none: names of C++ and Rust have several KiB at most, and
+ * each is searched for its end and copied.
+ */
+#define ELF_SYMBOL_NAME_MAX (64u << 10)
+
 struct elf_symbol {
 	/* "" if it has none or a broken one; borrowed from the file. */
 	const char *name;
@@ -29,17 +35,27 @@ struct elf_symbol {
 };
 
 /*
+ * All names of a table together have at most so many times the bytes of it and of
+ * its strings; those beyond are as none. Symbols may share names, but in real
+ * files not long ones by the hundreds.
+ */
+#define ELF_SYMBOL_NAMES_FACTOR 16
+
+/*
  *	for (elf_symbol_iter_init(...); elf_symbol_iter_next(&it, &sym);)
  */
 struct elf_symbol_iter {
 	struct reader entries;
 	struct bytes strings;
 	bool is_64;
+	/* Private: bytes of names that are still given. */
+	size_t room;
 };
 
 /*
  * Over a section of type SHT_SYMTAB or SHT_DYNSYM. ERROR_FORMAT if its string
  * table is no string table. The file must outlive the iterator.
+
  */
 struct error *elf_symbol_iter_init(struct elf_file *file,
 				   const struct elf_section *section,

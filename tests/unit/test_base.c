@@ -253,6 +253,23 @@ static void test_reader_stops_at_the_end(void **state)
 	assert_int_equal(error->offset, 10);
 }
 
+static void test_string_of_a_table(void **state)
+{
+	const uint8_t data[] = { 0, 'l', 'o', 'n', 'g', 0, 'x' };
+	const struct bytes table = { data, sizeof(data) };
+
+	(void)state;
+	assert_string_equal(bytes_cstr(table, 0, 1), "");
+	assert_string_equal(bytes_cstr(table, 1, 5), "long");
+	assert_string_equal(bytes_cstr(table, 4, SIZE_MAX), "g");
+	assert_null(bytes_cstr(table, 1, 4));
+	assert_null(bytes_cstr(table, 0, 0));
+	assert_null(bytes_cstr(table, 6, SIZE_MAX));
+	assert_null(bytes_cstr(table, 7, SIZE_MAX));
+	assert_null(bytes_cstr(table, UINT64_MAX, SIZE_MAX));
+	assert_null(bytes_cstr((struct bytes){}, 0, SIZE_MAX));
+}
+
 static void test_reader_leb128(void **state)
 {
 	const uint8_t data[] = { 0xe5, 0x8e, 0x26, 0xc0, 0xbb, 0x78, 0x7f };
@@ -336,6 +353,7 @@ int main(void)
 		cmocka_unit_test(test_arena_pieces_do_not_overlap),
 		cmocka_unit_test(test_arena_shrinks_the_last_piece),
 		cmocka_unit_test(test_reader_stops_at_the_end),
+		cmocka_unit_test(test_string_of_a_table),
 		cmocka_unit_test(test_reader_leb128),
 		cmocka_unit_test(test_script_of_a_command),
 		cmocka_unit_test(test_content_hash),

@@ -328,6 +328,91 @@ static void use_all(const void *bytes, size_t size)
 	symtab_deinit(&tab);
 }
 
+/* A table of n functions; each has another part of the last `part` letters as its name. */
+static struct elf_file *open_long_names(size_t n, const char *names,
+					size_t size, size_t part,
+					Elf64_Sym *symbols)
+{
+	struct synthetic_elf elf = basic(ELFCLASS64, ELFDATA2LSB);
+	struct elf_file *file = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		symbols[i] = (Elf64_Sym){
+			.st_name = (uint32_t)(size - 1 - part + i),
+			.st_info = STB_GLOBAL << 4 | STT_FUNC,
+			.st_shndx = 1, .st_value = TEXT + i, .st_size = 1,
+		};
+	elf.sections[2].data = symbols;
+	elf.sections[2].size = n * sizeof(*symbols);
+	elf.sections[3].data = names;
+	elf.sections[3].size = size;
+	open_synthetic(&elf, &file);
+	return file;
+}
+
+static void test_name_without_an_end(void **state)
+{
+	enum { SIZE = ELF_SYMBOL_NAME_MAX + 100 };
+	_cleanup_free_ char *names = malloc(SIZE);
+	_cleanup_(cleanup_elf_file_) struct elf_file *file = NULL;
+	Elf64_Sym symbols[2];
+	struct symtab tab = {};
+
+	(void)state;
+	memset(names, 'x', SIZE - 1);
+	names[SIZE - 1] = 0;
+	/* With its NUL it is a byte too long, the second one is not. */
+	file = open_long_names(2, names, SIZE, ELF_SYMBOL_NAME_MAX, symbols);
+	assert_null(elf_symtab_load(file, NULL, false, &tab, NULL));
+	assert_int_equal(tab.count, 1);
+	assert_int_equal(strlen(symtab_find(&tab, TEXT + 1)->name),
+			 ELF_SYMBOL_NAME_MAX - 1);
+	symtab_deinit(&tab);
+}
+
+static void test_names_within_names(void **state)
+{
+	enum { COUNT = 1000, SIZE = 40000, SHORT = 400 };
+	_cleanup_free_ Elf64_Sym *symbols = calloc(COUNT, sizeof(*symbols));
+	_cleanup_free_ char *names = malloc(SIZE);
+	_cleanup_(cleanup_elf_file_) struct elf_file *file = NULL;
+	struct symtab tab = {};
+
+	(void)state;
+	memset(names, 'x', SIZE - 1);
+	names[SIZE - 1] = 0;
+	file = open_long_names(COUNT, names, SIZE, SIZE - 1, symbols);
+	assert_null(elf_symtab_load(file, NULL, false, &tab, NULL));
+	assert_in_range(tab.count, 1, COUNT - 1);
+	assert_in_range(tab.names.used, 1,
+			2 * ELF_SYMBOL_NAMES_FACTOR *
+				(SIZE + COUNT * sizeof(*symbols)));
+	symtab_deinit(&tab);
+	elf_file_destroy(take_ptr(file));
+	/* Names that are not that long may all be in one. */
+	file = open_long_names(SHORT, names, SIZE, SHORT, symbols);
+	assert_null(elf_symtab_load(file, NULL, false, &tab, NULL));
+	assert_int_equal(tab.count, SHORT);
+	symtab_deinit(&tab);
+}
+
+static void test_long_name_of_a_section(void **state)
+{
+	struct synthetic_elf elf = basic(ELFCLASS64, ELFDATA2LSB);
+	_cleanup_(cleanup_elf_file_) struct elf_file *file = NULL;
+	char name[ELF_FILE_SECTION_NAME_MAX + 1] = "";
+
+	(void)state;
+	memset(name, 'x', ELF_FILE_SECTION_NAME_MAX);
+	elf.sections[1].name = name;
+	open_synthetic(&elf, &file);
+	assert_string_equal(file->sections[2].name, "");
+	elf_file_destroy(take_ptr(file));
+	elf.sections[1].name = name + 1;
+	open_synthetic(&elf, &file);
+	assert_string_equal(file->sections[2].name, name + 1);
+}
+
 static void test_truncated_at_every_byte(void **state)
 {
 	struct synthetic_elf elf = basic(ELFCLASS64, ELFDATA2LSB);
@@ -395,6 +480,9 @@ int main(void)
 		cmocka_unit_test(test_closed_file_keeps_what_was_read),
 		cmocka_unit_test(test_minidebuginfo),
 		cmocka_unit_test(test_debuglink),
+		cmocka_unit_test(test_name_without_an_end),
+		cmocka_unit_test(test_names_within_names),
+		cmocka_unit_test(test_long_name_of_a_section),
 		cmocka_unit_test(test_truncated_at_every_byte),
 		cmocka_unit_test(test_flipped_bits),
 		cmocka_unit_test(test_what_is_no_elf_file),
