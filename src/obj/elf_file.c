@@ -21,6 +21,9 @@ struct elf_file_bytes {
 	int fd;
 	/* NULL: read from fd. */
 	const uint8_t *memory;
+	/* Of sections: as they are in the file, and what more they became. */
+	uint64_t read;
+	uint64_t decompressed;
 };
 
 static struct error *format_error(const struct elf_file *file,
@@ -184,15 +187,19 @@ static bool build_id_at(struct elf_file *file, uint64_t offset, uint64_t size)
 
 static void load_build_id(struct elf_file *file)
 {
+	unsigned int sections = 0, segments = 0;
+
 	/* Debug files keep the segments' numbers but not their bytes. */
 	for (size_t i = 0; i < file->section_count; i++) {
 		if (file->sections[i].type == SHT_NOTE &&
+		    sections++ < ELF_FILE_NOTES_MAX &&
 		    build_id_at(file, file->sections[i].offset,
 				file->sections[i].size))
 			return;
 	}
 	for (size_t i = 0; i < file->segment_count; i++) {
 		if (file->segments[i].type == PT_NOTE &&
+		    segments++ < ELF_FILE_NOTES_MAX &&
 		    build_id_at(file, file->segments[i].offset,
 				file->segments[i].filesz))
 			return;
@@ -338,6 +345,9 @@ void elf_file_drop_sections(struct elf_file *file)
 	}
 	elf_end(file->bytes->elf);
 	file->bytes->elf = elf;
+	file->bytes->read = file->bytes->decompressed = 0;
+	for (size_t i = 0; i < file->section_count; i++)
+		file->sections[i].counted = false;
 	elf_file_destroy(file->minidebug);
 	free(file->minidebug_data);
 	file->minidebug = NULL;
@@ -362,6 +372,29 @@ const struct elf_section *elf_file_section(const struct elf_file *file,
 	return NULL;
 }
 
+/* A section that was read stays in memory, and its bytes are not counted again. */
+static struct error *count_section(struct elf_file *file,
+				   const struct elf_section *section)
+{
+	struct elf_section *own = &file->sections[section->index];
+
+	if (own->counted)
+		return NULL;
+	if (own->size > ELF_FILE_READ_FACTOR * file->size - file->bytes->read)
+		return error_at(ERROR_FORMAT, file->path, own->offset,
+				"too many sections overlap");
+	file->bytes->read += own->size;
+	own->counted = true;
+	return NULL;
+}
+
+static uint64_t decompress_room(const struct elf_file *file)
+{
+	return ELF_FILE_DECOMPRESS_MIN +
+	       ELF_FILE_DECOMPRESS_FACTOR * file->size -
+	       file->bytes->decompressed;
+}
+
 /* Decompresses in place; libelf keeps the result. */
 static struct error *decompress(struct elf_file *file, Elf_Scn *scn)
 {
@@ -373,6 +406,10 @@ static struct error *decompress(struct elf_file *file, Elf_Scn *scn)
 	if (header.ch_size > ELF_FILE_SECTION_MAX)
 		return error_at(ERROR_LIMIT, file->path, 0,
 				"a compressed section is too large");
+	if (header.ch_size > decompress_room(file))
+		return error_at(ERROR_FORMAT, file->path, 0,
+				"compressed sections are too large for the file");
+	file->bytes->decompressed += header.ch_size;
 	if (elf_compress(scn, 0, 0) < 0)
 		return format_error(file, "broken compressed section");
 	return NULL;
@@ -396,6 +433,9 @@ struct error *elf_file_section_bytes(struct elf_file *file,
 		return error_at(ERROR_FORMAT, file->path, section->offset,
 				"section %u is not in the file",
 				section->index);
+	error = count_section(file, section);
+	if (error)
+		return error;
 	scn = elf_getscn(file->bytes->elf, section->index);
 	if (!scn)
 		return format_error(file, "broken section");

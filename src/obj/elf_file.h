@@ -35,6 +35,16 @@
 #define ELF_FILE_SIZE_MAX (16ull << 30)
 /* A section that is, or decompresses to, more than this is not read. */
 #define ELF_FILE_SECTION_MAX (2ull << 30)
+/*
+ * Sections do not overlap in real files. Of one whose headers tell of the same
+ * bytes over and over, so many times its size is read; what is compressed may
+ * become so many times its size, and a little where the file is small.
+ */
+#define ELF_FILE_READ_FACTOR 2
+#define ELF_FILE_DECOMPRESS_FACTOR 64
+#define ELF_FILE_DECOMPRESS_MIN (64ull << 20)
+/* Notes beyond so many sections, and segments, of them are not looked at for a build-id. */
+#define ELF_FILE_NOTES_MAX 64
 
 /* Bytes of a section's name with its NUL: nobody looks for longer ones. */
 #define ELF_FILE_SECTION_NAME_MAX 256
@@ -62,6 +72,8 @@ struct elf_section {
 	uint64_t entsize;
 	uint32_t link;
 	uint32_t info;
+	/* Private: its bytes were read, and counted. */
+	bool counted;
 };
 
 struct elf_file_bytes;
@@ -128,7 +140,7 @@ const struct elf_section *elf_file_exec_section(const struct elf_file *file,
 						uint64_t vaddr);
 /*
  * The section's bytes, decompressed if SHF_COMPRESSED; borrowed from the file.
- * SHT_NOBITS gives zero bytes.
+ * SHT_NOBITS gives zero bytes. ERROR_FORMAT also beyond ELF_FILE_READ_FACTOR.
  */
 struct error *elf_file_section_bytes(struct elf_file *file,
 				     const struct elf_section *section,

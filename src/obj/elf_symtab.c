@@ -12,12 +12,20 @@
 /* How far the last symbol reaches if the file does not say its size. */
 #define TAIL 4096
 
+/*
+ * Names of PLT entries have at most so many times the bytes of the file. In real
+ * ones a function has two entries at most.
+ */
+#define PLT_NAMES_FACTOR 16
+
 struct load {
 	/* Says which segments are executable: debug files agree with it. */
 	struct elf_file *file;
 	struct symtab *tab;
 	unsigned int skipped;
 	bool versions;
+	/* Bytes of names that PLT entries may still have. */
+	uint64_t plt_room;
 };
 
 static bool is_wanted(const struct elf_symbol *sym)
@@ -115,9 +123,18 @@ struct slot {
 	int64_t addend;
 };
 
+/* A function that chooses another one. */
+struct resolver {
+	uint64_t vaddr;
+	const char *name;
+	/* Index in the symtab: of aliases the first one is taken. */
+	size_t index;
+};
+
 struct plt {
 	VEC(struct slot) slots;
 	VEC(struct elf_symbol) symbols;
+	VEC(struct resolver) resolvers;
 };
 
 static int compare_slots(const void *a, const void *b)
@@ -172,9 +189,36 @@ static struct error *read_dynsym(struct elf_file *file, struct plt *plt)
 	return NULL;
 }
 
-static struct error *read_plt(struct elf_file *file, struct plt *plt)
+static int compare_resolvers(const void *a, const void *b)
 {
-	struct error *error = NULL;
+	const struct resolver *x = a, *y = b;
+
+	if (x->vaddr != y->vaddr)
+		return x->vaddr < y->vaddr ? -1 : 1;
+	return (x->index > y->index) - (x->index < y->index);
+}
+
+static struct error *collect_resolvers(const struct symtab *tab,
+				       struct plt *plt)
+{
+	for (size_t i = 0; i < tab->count; i++) {
+		const struct symbol *s = &tab->symbols[i];
+
+		if (s->type == STT_GNU_IFUNC &&
+		    !vec_push(&plt->resolvers,
+			      ((struct resolver){ s->start, s->name, i })))
+			return error_no_memory();
+	}
+	if (plt->resolvers.count)
+		qsort(plt->resolvers.data, plt->resolvers.count,
+		      sizeof(*plt->resolvers.data), compare_resolvers);
+	return NULL;
+}
+
+static struct error *read_plt(const struct load *load, struct plt *plt)
+{
+	struct elf_file *file = load->file;
+	struct error *error = collect_resolvers(load->tab, plt);
 
 	for (size_t i = 0; i < file->section_count && !error; i++) {
 		if (file->sections[i].type == SHT_RELA &&
@@ -215,15 +259,22 @@ static bool entry_slot(const uint8_t *code, size_t size, uint64_t vaddr,
 }
 
 /* IRELATIVE: the name of the resolver at that address, as far as known. */
-static const char *resolver_name(const struct load *load, uint64_t vaddr)
+static const char *resolver_name(const struct plt *plt, uint64_t vaddr)
 {
-	for (size_t i = 0; i < load->tab->count; i++) {
-		const struct symbol *s = &load->tab->symbols[i];
+	size_t low = 0, high = plt->resolvers.count;
 
-		if (s->start == vaddr && s->type == STT_GNU_IFUNC)
-			return s->name;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (plt->resolvers.data[middle].vaddr < vaddr)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	return NULL;
+	if (low == plt->resolvers.count ||
+	    plt->resolvers.data[low].vaddr != vaddr)
+		return NULL;
+	return plt->resolvers.data[low].name;
 }
 
 static struct error *add_entry(struct load *load, const struct plt *plt,
@@ -242,13 +293,17 @@ static struct error *add_entry(struct load *load, const struct plt *plt,
 	if (slot->symbol && slot->symbol < plt->symbols.count)
 		name = plt->symbols.data[slot->symbol].name;
 	else if (!slot->symbol)
-		name = resolver_name(load, (uint64_t)slot->addend);
+		name = resolver_name(plt, (uint64_t)slot->addend);
 	if (name && name[0])
 		snprintf(text, sizeof(text), "%.*s@plt", (int)name_len(name),
 			 name);
 	else
 		snprintf(text, sizeof(text), "*ABS*+0x%llx@plt",
 			 (unsigned long long)slot->addend);
+	if (strlen(text) >= load->plt_room)
+		return error_at(ERROR_FORMAT, load->file->path, 0,
+				"too many PLT entries of the same functions");
+	load->plt_room -= strlen(text) + 1;
 	return symtab_add(load->tab, vaddr, size, text, strlen(text), STT_FUNC,
 			  STB_LOCAL, 0);
 }
@@ -305,7 +360,7 @@ static struct error *add_plt_section(struct load *load, const struct plt *plt,
 static struct error *add_plt(struct load *load)
 {
 	struct plt plt = {};
-	struct error *error = read_plt(load->file, &plt);
+	struct error *error = read_plt(load, &plt);
 
 	for (size_t i = 0; i < load->file->section_count && !error; i++) {
 		const struct elf_section *section = &load->file->sections[i];
@@ -317,6 +372,7 @@ static struct error *add_plt(struct load *load)
 	}
 	vec_deinit(&plt.slots);
 	vec_deinit(&plt.symbols);
+	vec_deinit(&plt.resolvers);
 	return error;
 }
 
@@ -329,7 +385,8 @@ struct error *elf_symtab_load(struct elf_file *file, struct elf_file *debug,
 			      bool versions, struct symtab *ret,
 			      unsigned int *skipped)
 {
-	struct load load = { .file = file, .tab = ret, .versions = versions };
+	struct load load = { .file = file, .tab = ret, .versions = versions,
+			     .plt_room = PLT_NAMES_FACTOR * file->size };
 	struct error *error = NULL;
 
 	if (debug)

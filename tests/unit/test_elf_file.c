@@ -396,6 +396,107 @@ static void test_names_within_names(void **state)
 	symtab_deinit(&tab);
 }
 
+/* Eight symbol tables whose headers tell of the same bytes. */
+static void test_sections_of_the_same_bytes(void **state)
+{
+	enum { COUNT = 4000, TABLES = 8 };
+	_cleanup_free_ Elf64_Sym *symbols = calloc(COUNT, sizeof(*symbols));
+	struct synthetic_elf elf = basic(ELFCLASS64, ELFDATA2LSB);
+	_cleanup_(cleanup_elf_file_) struct elf_file *file = NULL;
+	unsigned int skipped = 0;
+	struct symtab tab = {};
+
+	(void)state;
+	symbols[COUNT - 1] = symbols_Elf64_Sym[1];
+	elf.sections[2].data = symbols;
+	elf.sections[2].size = COUNT * sizeof(*symbols);
+	elf.sections[2].offset = 0x4000;
+	for (int i = 1; i < TABLES; i++)
+		elf.sections[elf.count++] = elf.sections[2];
+	open_synthetic(&elf, &file);
+	assert_null(elf_symtab_load(file, NULL, false, &tab, &skipped));
+	assert_string_equal(symtab_find(&tab, TEXT + 0x10)->name, "alpha");
+	assert_in_range(skipped, TABLES - 1 - ELF_FILE_READ_FACTOR, TABLES - 1);
+	symtab_deinit(&tab);
+}
+
+/* All entries jump through one slot, whose symbol has a long name. */
+static void test_many_entries_of_one_function(void **state)
+{
+	enum { GOT = TEXT + 0x100000, ENTRY = 8 };
+	static uint8_t code[SYNTHETIC_TEXT_SIZE];
+	static char names[1000];
+	const Elf64_Rela slot = { .r_offset = GOT,
+				  .r_info = ELF64_R_INFO(1, R_X86_64_JUMP_SLOT) };
+	const Elf64_Sym symbols[] = { {}, { .st_name = 1 } };
+	struct synthetic_elf elf = basic(ELFCLASS64, ELFDATA2LSB);
+	_cleanup_(cleanup_elf_file_) struct elf_file *file = NULL;
+	unsigned int skipped = 0;
+	struct symtab tab = {};
+
+	(void)state;
+	memset(names + 1, 'x', sizeof(names) - 2);
+	for (size_t at = 0; at < sizeof(code); at += ENTRY) {
+		uint32_t displacement = (uint32_t)(GOT - (TEXT + at + 6));
+
+		memcpy(code + at, "\xff\x25", 2);
+		memcpy(code + at + 2, &displacement, sizeof(displacement));
+	}
+	elf.sections[0].name = ".plt";
+	elf.sections[0].data = code;
+	elf.sections[0].entsize = ENTRY;
+	elf.sections[1] = (struct synthetic_section){
+		.name = ".rela.plt", .type = SHT_RELA, .flags = SHF_ALLOC,
+		.data = &slot, .size = sizeof(slot),
+	};
+	elf.sections[2].type = SHT_DYNSYM;
+	elf.sections[2].data = symbols;
+	elf.sections[2].size = sizeof(symbols);
+	elf.sections[3].data = names;
+	elf.sections[3].size = sizeof(names);
+	open_synthetic(&elf, &file);
+	assert_null(elf_symtab_load(file, NULL, false, &tab, &skipped));
+	assert_string_equal(symtab_find(&tab, TEXT)->name + sizeof(names) - 2,
+			    "@plt");
+	assert_in_range(tab.count, 2, sizeof(code) / ENTRY - 1);
+	assert_int_equal(skipped, 1);
+	symtab_deinit(&tab);
+}
+
+/* The build-id stands in the last of many sections of notes. */
+static void test_many_notes(void **state)
+{
+	static Elf64_Shdr headers[ELF_FILE_NOTES_MAX + 2];
+	static uint8_t bytes[sizeof(Elf64_Ehdr) + sizeof(headers) + sizeof(note)];
+	Elf64_Ehdr header = {
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+			     ELFDATA2LSB, EV_CURRENT },
+		.e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT,
+		.e_ehsize = sizeof(header), .e_shentsize = sizeof(*headers),
+		.e_shoff = sizeof(header),
+	};
+
+	(void)state;
+	for (int beyond = 0; beyond < 2; beyond++) {
+		struct elf_file *file = NULL;
+		size_t last = ELF_FILE_NOTES_MAX + (size_t)beyond;
+
+		for (size_t i = 1; i <= last; i++)
+			headers[i] = (Elf64_Shdr){
+				.sh_type = SHT_NOTE, .sh_offset = 64,
+				.sh_size = i == last ? sizeof(note) : 0 };
+		headers[last].sh_offset = sizeof(bytes) - sizeof(note);
+		header.e_shnum = (uint16_t)(last + 1);
+		memcpy(bytes, &header, sizeof(header));
+		memcpy(bytes + sizeof(header), headers, sizeof(headers));
+		memcpy(bytes + sizeof(bytes) - sizeof(note), note, sizeof(note));
+		assert_null(elf_file_open_memory(bytes, sizeof(bytes), "notes",
+						 &file));
+		assert_int_equal(file->build_id.size, beyond ? 0 : 8);
+		elf_file_destroy(file);
+	}
+}
+
 static void test_long_name_of_a_section(void **state)
 {
 	struct synthetic_elf elf = basic(ELFCLASS64, ELFDATA2LSB);
@@ -482,6 +583,9 @@ int main(void)
 		cmocka_unit_test(test_debuglink),
 		cmocka_unit_test(test_name_without_an_end),
 		cmocka_unit_test(test_names_within_names),
+		cmocka_unit_test(test_sections_of_the_same_bytes),
+		cmocka_unit_test(test_many_entries_of_one_function),
+		cmocka_unit_test(test_many_notes),
 		cmocka_unit_test(test_long_name_of_a_section),
 		cmocka_unit_test(test_truncated_at_every_byte),
 		cmocka_unit_test(test_flipped_bits),
