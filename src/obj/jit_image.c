@@ -36,15 +36,19 @@ static const struct elf_writer_row rows[SECTION_COUNT] = {
 			       SECTION_SHSTRTAB),
 };
 
+struct image_line {
+	struct jitdump_line in;
+	/* Of its file, from 1. */
+	uint64_t file_number;
+};
+
 struct builder {
 	const struct jit_image *image;
 	struct strbuf *out;
 	struct elf_writer elf;
 	struct line_writer table;
 	/* Ascending. */
-	VEC(struct jitdump_line) lines;
-	/* Number of each line's file, from 1. */
-	VEC(uint64_t) file_numbers;
+	VEC(struct image_line) lines;
 };
 
 uint64_t jit_image_mapped(uint64_t code_size,
@@ -98,7 +102,8 @@ static void put_symbols(struct builder *b)
 
 static int compare_lines(const void *a, const void *b)
 {
-	const struct jitdump_line *x = a, *y = b;
+	const struct jitdump_line *x = &((const struct image_line *)a)->in;
+	const struct jitdump_line *y = &((const struct image_line *)b)->in;
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
@@ -110,7 +115,7 @@ static int compare_lines(const void *a, const void *b)
 static void sort_lines(struct builder *b)
 {
 	for (size_t i = 1; i < b->lines.count; i++) {
-		if (b->lines.data[i - 1].address <= b->lines.data[i].address)
+		if (b->lines.data[i - 1].in.address <= b->lines.data[i].in.address)
 			continue;
 		qsort(b->lines.data, b->lines.count, sizeof(*b->lines.data),
 		      compare_lines);
@@ -121,18 +126,15 @@ static void sort_lines(struct builder *b)
 static bool collect_lines(struct builder *b)
 {
 	struct jitdump_lines lines = b->image->lines;
-	struct jitdump_line line;
+	struct image_line line;
 	bool good = true;
 
-	while (good && jitdump_next_line(&lines, &line))
-		good = vec_push(&b->lines, line);
-	sort_lines(b);
-	for (size_t i = 0; good && i < b->lines.count; i++) {
-		uint64_t number =
-			line_writer_file(&b->table, b->lines.data[i].file);
-
-		good = number && vec_push(&b->file_numbers, number);
+	/* In this order: entries that share a name stand one behind the other. */
+	while (good && jitdump_next_line(&lines, &line.in)) {
+		line.file_number = line_writer_file(&b->table, line.in.file);
+		good = line.file_number && vec_push(&b->lines, line);
 	}
+	sort_lines(b);
 	return good;
 }
 
@@ -153,19 +155,19 @@ static void put_rows(struct builder *b)
 
 	line_writer_sequence(&b->table, JIT_IMAGE_TEXT);
 	for (size_t i = 0; i < b->lines.count; i++) {
-		const struct jitdump_line *l = &b->lines.data[i];
-		uint64_t offset = l->address - b->image->address;
+		const struct image_line *l = &b->lines.data[i];
+		uint64_t offset = l->in.address - b->image->address;
 
 		/* Nothing is at the end, where a writer may put its last line. */
 		if (offset >= b->image->code.size)
 			break;
-		if (b->file_numbers.data[i] != file) {
-			file = b->file_numbers.data[i];
+		if (l->file_number != file) {
+			file = l->file_number;
 			line_writer_set_file(&b->table, file);
 		}
-		line_writer_row(&b->table, (int64_t)l->line - (int64_t)line,
+		line_writer_row(&b->table, (int64_t)l->in.line - (int64_t)line,
 				offset - at);
-		line = l->line;
+		line = l->in.line;
 		at = offset;
 	}
 	line_writer_end_sequence(&b->table, b->image->code.size - at);
@@ -275,7 +277,6 @@ struct error *jit_image_write(const struct jit_image *image, struct strbuf *out,
 	else
 		memcpy(build_id, id, sizeof(id));
 	vec_deinit(&b.lines);
-	vec_deinit(&b.file_numbers);
 	line_writer_deinit(&b.table);
 	return error;
 }

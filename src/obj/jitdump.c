@@ -147,15 +147,23 @@ static bool is_text(const char *s)
 	return !more;
 }
 
-static bool lines_fit(struct jitdump_lines lines, uint64_t address,
-		      uint64_t size)
+static bool lines_fit(struct jitdump *dump, uint64_t address, uint64_t size)
 {
+	struct jitdump_lines lines = dump->lines;
+	const char *known = NULL;
 	struct jitdump_line line;
 
-	while (lines.left)
+	while (lines.left) {
 		if (!jitdump_next_line(&lines, &line) ||
-		    line.address - address > size || !is_text(line.file))
+		    line.address - address > size)
 			return false;
+		if (line.file == known)
+			continue;
+		dump->names++;
+		if (!is_text(line.file))
+			return false;
+		known = line.file;
+	}
 	return true;
 }
 
@@ -178,7 +186,7 @@ static void take_lines(struct jitdump *dump, struct jitdump_record *ret)
 		return;
 	if (is_v8(ret->name))
 		dump->lines.skew = V8_SKEW;
-	if (lines_fit(dump->lines, ret->address, ret->size))
+	if (lines_fit(dump, ret->address, ret->size))
 		ret->lines = dump->lines;
 	else
 		dump->broken_lines++;

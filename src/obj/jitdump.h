@@ -47,7 +47,7 @@ struct jitdump_line {
 	/* From 1; a negative one in the file is 0. */
 	uint32_t line;
 	uint32_t discriminator;
-	/* NUL-terminated. */
+	/* NUL-terminated; the same pointer in entries that take over the one before. */
 	const char *file;
 };
 
@@ -115,6 +115,8 @@ struct jitdump {
 	uint64_t broken;
 	/* Loads whose lines make no sense and were left out. */
 	uint64_t broken_lines;
+	/* Names in lines that were looked at: each once, for all entries that share it. */
+	uint64_t names;
 	uint64_t unknown;
 	/* Private. */
 	struct reader reader;

@@ -8,7 +8,7 @@
 /* The length in front of a table. */
 #define LENGTH_SIZE 4
 
-uint64_t line_writer_file(struct line_writer *w, const char *name)
+static uint64_t find_file(struct line_writer *w, const char *name)
 {
 	for (uint64_t key = hash_string(name);; key++) {
 		uint64_t *index = map_find(&w->by_hash, key);
@@ -22,6 +22,18 @@ uint64_t line_writer_file(struct line_writer *w, const char *name)
 			return 0;
 		return w->files.count;
 	}
+}
+
+uint64_t line_writer_file(struct line_writer *w, const char *name)
+{
+	uint64_t number = w->latest == name ? w->latest_number :
+					      find_file(w, name);
+
+	if (number) {
+		w->latest = name;
+		w->latest_number = number;
+	}
+	return number;
 }
 
 void line_writer_deinit(struct line_writer *w)

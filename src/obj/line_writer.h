@@ -18,12 +18,18 @@ struct line_writer {
 	VEC(const char *) files;
 	/* Private: hash of a file's name -> its index in `files`. */
 	struct map by_hash;
+	/* Private: what was asked for last, and its number. */
+	const char *latest;
+	uint64_t latest_number;
 	/* Private, from line_writer_begin() on. */
 	struct strbuf *out;
 	size_t start;
 };
 
-/* The number of a file, from 1; 0 when memory runs out. */
+/*
+ * The number of a file, from 1; 0 when memory runs out. The name stays as it is:
+ * it is not read again where the call before had the same pointer.
+ */
 uint64_t line_writer_file(struct line_writer *w, const char *name);
 void line_writer_deinit(struct line_writer *w);
 

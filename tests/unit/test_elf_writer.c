@@ -119,6 +119,21 @@ static void put_lines(struct elf_writer *w, const struct line *lines)
 	line_writer_deinit(&table);
 }
 
+/* What is asked for again is known by where it stands, however long it is. */
+static void test_name_is_read_once(void **state)
+{
+	struct line_writer table = {};
+	char name[] = "/a", other[] = "/b";
+
+	(void)state;
+	assert_int_equal(line_writer_file(&table, name), 1);
+	name[1] = 'b';
+	assert_int_equal(line_writer_file(&table, name), 1);
+	assert_int_equal(line_writer_file(&table, other), 2);
+	assert_int_equal(line_writer_file(&table, name), 2);
+	line_writer_deinit(&table);
+}
+
 static struct dwarf_put_unit unit_of(const struct elf_writer *w)
 {
 	return (struct dwarf_put_unit){ .producer = "test",
@@ -424,6 +439,7 @@ static void test_leb128_as_the_reader_reads_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_name_is_read_once),
 		cmocka_unit_test(test_image_as_libelf_and_libdw_read_it),
 		cmocka_unit_test(test_readelf_has_nothing_to_say_against_it),
 		cmocka_unit_test(test_a_plan_gives_the_same_image),

@@ -356,6 +356,33 @@ static void test_lines_that_fit(void **state)
 	assert_int_equal(lines_of("\xc3""a", 0), 0);
 }
 
+/* Entries that take over a name cost nothing for it. */
+static void test_one_name_of_many_lines(void **state)
+{
+	enum { COUNT = 1000 };
+	struct maker m = { .out = STRBUF_INIT };
+	struct jitdump_record r;
+	struct jitdump dump;
+
+	(void)state;
+	put_header(&m, 1, 40, 0);
+	begin(&m, JITDUMP_DEBUG_INFO, 1);
+	put64(&m, 0x1000);
+	put64(&m, COUNT);
+	for (int i = 0; i < COUNT; i++) {
+		put64(&m, 0x1000);
+		put64(&m, 1);
+		strbuf_append(&m.out, i % (COUNT / 2) ? "\xff" : "/a", i % (COUNT / 2) ? 2 : 3);
+	}
+	end(&m);
+	put_load(&m, 1, 0x1000, "f", "code", 1);
+	assert_null(open_dump(&m, &dump));
+	assert_true(jitdump_next(&dump, &r));
+	assert_int_equal(r.lines.left, COUNT);
+	assert_int_equal(dump.names, 2);
+	strbuf_deinit(&m.out);
+}
+
 /* A size below that of a record's head leads nowhere. */
 static void test_no_endless_loop(void **state)
 {
@@ -398,6 +425,7 @@ int main(void)
 		cmocka_unit_test(test_headers_refused),
 		cmocka_unit_test(test_broken_records),
 		cmocka_unit_test(test_lines_that_fit),
+		cmocka_unit_test(test_one_name_of_many_lines),
 		cmocka_unit_test(test_no_endless_loop),
 		cmocka_unit_test(test_names),
 	};
