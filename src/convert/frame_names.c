@@ -603,11 +603,11 @@ static const char *jit_name(struct names *names, const char *name)
 	return copy;
 }
 
-static struct error *jit_frame(struct lookup *l, const struct jit_code *code,
+static struct error *jit_frame(struct lookup *l, struct jit_code *code,
 			       const struct jit_dump *dump)
 {
 	struct convert_frame *frame = l->frame;
-	struct jitdump_line line;
+	const struct jit_line *line = NULL;
 
 	frame->rel = l->shown;
 	frame->name = jit_name(l->names, code->name);
@@ -620,10 +620,11 @@ static struct error *jit_frame(struct lookup *l, const struct jit_code *code,
 		frame->kind = PROFILE_FRAME_PYTHON;
 		frame->file = trampoline_file(frame->name);
 	}
-	if ((frame->is_trampoline || l->names->options->lines) &&
-	    jit_code_line(code, l->address, &line)) {
-		frame->file = line.file;
-		frame->line = line.line;
+	if (frame->is_trampoline || l->names->options->lines)
+		line = jit_code_line(code, l->address);
+	if (line) {
+		frame->file = line->file;
+		frame->line = line->line;
 	}
 	return dso_store_named(l->names->store, dump->path, &frame->dso);
 }

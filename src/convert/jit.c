@@ -427,23 +427,6 @@ const struct jit_code *jits_code(const struct jits *jits, const char *path,
 	return NULL;
 }
 
-bool jit_code_line(const struct jit_code *code, uint64_t address,
-		   struct jitdump_line *ret)
-{
-	uint64_t at = address - code->start + code->loaded_at;
-	struct jitdump_lines lines = code->lines;
-	struct jitdump_line line;
-	bool found = false;
-
-	while (jitdump_next_line(&lines, &line)) {
-		if (line.address > at || (found && line.address < ret->address))
-			continue;
-		*ret = line;
-		found = true;
-	}
-	return found;
-}
-
 /* --- Unwinding ---------------------------------------------------------- */
 
 uint64_t jits_generation(const struct jits *jits, uint32_t pid, uint64_t time)

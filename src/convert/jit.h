@@ -104,10 +104,6 @@ const struct jit_code *jits_code(const struct jits *jits, const char *path,
 				 const char *name,
 				 const struct jit_dump **dump);
 
-/* The line of an address of the code; false if none is known. */
-bool jit_code_line(const struct jit_code *code, uint64_t address,
-		   struct jitdump_line *ret);
-
 /*
  * For the unwinder: a number that changes when code takes the place of other
  * code, and the map and bytes of the code at an address; false if there is none.

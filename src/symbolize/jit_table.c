@@ -31,8 +31,10 @@ void jit_dump_destroy(struct jit_dump *dump)
 {
 	if (!dump)
 		return;
-	vec_for_each(code, &dump->codes)
+	vec_for_each(code, &dump->codes) {
 		cfi_table_destroy(code->cfi);
+		vec_deinit(&code->sorted_lines);
+	}
 	vec_deinit(&dump->codes);
 	vec_deinit(&dump->by_time);
 	arena_deinit(&dump->arena);
@@ -72,6 +74,61 @@ struct cfi_table *jit_code_cfi(struct jit_code *code)
 	if (!code->cfi && code->unwinding.eh_frame.size)
 		error_destroy(cfi_table_create(&sections, &code->cfi));
 	return code->cfi;
+}
+
+static int by_line_address(const void *a, const void *b)
+{
+	const struct jit_line *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static bool sort_lines(struct jit_code *code)
+{
+	struct jitdump_lines lines = code->lines;
+	jit_line_vec *sorted = &code->sorted_lines;
+	struct jitdump_line line;
+	bool ascending = true;
+
+	while (jitdump_next_line(&lines, &line)) {
+		const struct jit_line next = { line.address, line.file,
+					       line.line,
+					       (uint32_t)sorted->count };
+
+		ascending &= !sorted->count ||
+			     sorted->data[sorted->count - 1].address <=
+				     next.address;
+		if (!vec_push(sorted, next)) {
+			vec_deinit(sorted);
+			return false;
+		}
+	}
+	if (!ascending)
+		qsort(sorted->data, sorted->count, sizeof(*sorted->data),
+		      by_line_address);
+	return true;
+}
+
+const struct jit_line *jit_code_line(struct jit_code *code, uint64_t address)
+{
+	uint64_t at = address - code->start + code->loaded_at;
+	const jit_line_vec *sorted = &code->sorted_lines;
+	size_t low = 0, high;
+
+	if (!code->lines.left || (!sorted->count && !sort_lines(code)))
+		return NULL;
+	high = sorted->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (sorted->data[middle].address <= at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? &sorted->data[low - 1] : NULL;
 }
 
 /* --- The file ----------------------------------------------------------- */

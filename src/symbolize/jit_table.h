@@ -73,6 +73,17 @@ struct jit_clock {
 	uint64_t aligned;
 };
 
+/* From an address of the load on, up to the next one. */
+struct jit_line {
+	uint64_t address;
+	const char *file;
+	uint32_t line;
+	/* Private: its place in the dump. */
+	uint32_t number;
+};
+
+typedef VEC(struct jit_line) jit_line_vec;
+
 /* A piece of code where it stands, or once stood. */
 struct jit_code {
 	uint64_t start;
@@ -94,6 +105,8 @@ struct jit_code {
 	struct jitdump_unwinding unwinding;
 	/* See jit_code_cfi(); the dump's. */
 	struct cfi_table *cfi;
+	/* By address, of two at one the later in the dump last; see jit_code_line(). */
+	jit_line_vec sorted_lines;
 	/* Order in the dump; of moved code, of the load that it was. */
 	uint32_t number;
 	uint32_t load;
@@ -149,6 +162,11 @@ struct jit_image jit_dump_image(const struct jit_dump *dump,
  * indexed at first use; NULL if there is none.
  */
 struct cfi_table *jit_code_cfi(struct jit_code *code);
+/*
+ * The line of an address of the code, sorted at first use; NULL if none is known, or
+ * memory runs out.
+ */
+const struct jit_line *jit_code_line(struct jit_code *code, uint64_t address);
 DEFINE_CLEANUP(jit_dump, struct jit_dump *, jit_dump_destroy);
 
 /*

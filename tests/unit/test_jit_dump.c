@@ -108,6 +108,52 @@ static struct jit_dump *make(struct strbuf *bytes, const struct jit_clock *clock
 
 static const struct jit_clock same;
 
+/* Of lines in any order the last one at or before an address, sorted once. */
+static void test_lines(void **state)
+{
+	enum { LINES = 60, SIZE = 50, AT = 0x1000 };
+	struct strbuf b = STRBUF_INIT;
+	uint64_t addresses[LINES];
+	unsigned int seed = 5;
+	struct jit_dump *dump;
+	struct jit_code *code;
+
+	(void)state;
+	put_header(&b, 1 * SECOND, 0);
+	put32(&b, JITDUMP_DEBUG_INFO);
+	put32(&b, 16 + 16 + LINES * (16 + 3));
+	put64(&b, 1 * SECOND);
+	put64(&b, AT);
+	put64(&b, LINES);
+	for (uint32_t i = 0; i < LINES; i++) {
+		addresses[i] = AT + 5 + (unsigned int)rand_r(&seed) % 40;
+		put64(&b, addresses[i]);
+		put32(&b, i + 1);
+		put32(&b, 0);
+		strbuf_append(&b, i % 2 ? "/b" : "/a", 3);
+	}
+	put_load(&b, 2 * SECOND, AT, SIZE, "f", 1);
+	put_load(&b, 2 * SECOND, 2 * AT, SIZE, "without", 2);
+	dump = make(&b, &same);
+	assert_int_equal(dump->codes.count, 2);
+	code = &dump->codes.data[0];
+	for (uint64_t at = AT; at < AT + SIZE; at++) {
+		const struct jit_line *line = jit_code_line(code, at);
+		uint32_t best = UINT32_MAX;
+
+		for (uint32_t i = 0; i < LINES; i++)
+			if (addresses[i] <= at &&
+			    (best == UINT32_MAX || addresses[i] >= addresses[best]))
+				best = i;
+		assert_int_equal(line ? line->line : 0, best + 1);
+		if (line)
+			assert_string_equal(line->file, best % 2 ? "/b" : "/a");
+		assert_int_equal(code->sorted_lines.count, LINES);
+	}
+	assert_null(jit_code_line(&dump->codes.data[1], 2 * AT));
+	jit_dump_destroy(dump);
+}
+
 static void expect(struct jit_dump *dump, uint64_t address, uint64_t time,
 		   const char *name, uint64_t from, uint64_t to)
 {
@@ -322,6 +368,7 @@ static int remove_folder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_reuse),  cmocka_unit_test(test_move),
 		cmocka_unit_test(test_clocks), cmocka_unit_test(test_drift),
 		cmocka_unit_test(test_begin),  cmocka_unit_test(test_files),
