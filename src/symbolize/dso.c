@@ -191,9 +191,10 @@ static uint64_t hash_key(enum dso_kind kind, const struct dso_key *key)
 
 	for (size_t i = 0; i < key->build_id.size; i++)
 		hash = hash_combine(hash, key->build_id.data[i]);
-	if (!key->build_id.size)
-		hash = hash_combine(hash, key->inode);
-	return hash;
+	if (key->build_id.size)
+		return hash;
+	hash = hash_combine(hash, key->inode);
+	return hash_combine(hash, (uint64_t)key->major << 32 | key->minor);
 }
 
 /* With a build-id the inode does not matter. */
@@ -208,13 +209,14 @@ static bool same_key(const struct dso_key *a, const struct dso_key *b)
 				    a->minor == b->minor);
 }
 
-static struct dso *find_dso(const struct dso_store *store, uint64_t hash,
+static struct dso *find_dso(struct dso_store *store, uint64_t hash,
 			    enum dso_kind kind, const struct dso_key *key)
 {
 	const uint64_t *first = map_find(&store->by_key, hash);
 
 	for (int64_t i = first ? (int64_t)*first : -1; i >= 0;
 	     i = store->next.data[i]) {
+		store->stats.compared++;
 		if (store->dsos.data[i]->kind == kind &&
 		    same_key(&store->keys.data[i], key))
 			return store->dsos.data[i];

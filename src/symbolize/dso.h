@@ -124,11 +124,13 @@ struct dso_key {
 	bool kernel;
 };
 
-/* Counted once per dso, when it is first needed. */
 struct dso_stats {
+	/* Counted once per dso, when it is first needed. */
 	uint64_t missing;
 	uint64_t mismatched;
 	uint64_t broken;
+	/* Keys of dsos that were compared with those asked for. */
+	uint64_t compared;
 };
 
 struct dso_store;

@@ -436,6 +436,28 @@ static void test_other_build_id_gives_no_names(void **state)
 	assert_int_equal(dso_store_stats(store)->missing, 1);
 }
 
+/* One path and inode on many devices, as in containers: none is taken for another. */
+static void test_devices_are_told_apart_at_once(void **state)
+{
+	enum { DEVICES = 200 };
+	_cleanup_(cleanup_dso_store_) struct dso_store *store = NULL;
+	_cleanup_(cleanup_symbolizer_) struct symbolizer *symbolizer = NULL;
+	struct dso_key key = { .path = "/nonexistent/file.so", .inode = 7 };
+	struct dso *dso;
+
+	(void)state;
+	create(&(struct dso_options){}, &store, &symbolizer);
+	for (int round = 0; round < 2; round++)
+		for (uint32_t i = 0; i < DEVICES; i++) {
+			key.major = i % 2;
+			key.minor = i / 2;
+			assert_null(dso_store_get(store, &key, &dso));
+			assert_int_equal(dso->index, i);
+		}
+	/* Once each in the second round, and a few whose hashes are equal. */
+	assert_in_range(dso_store_stats(store)->compared, DEVICES, 2 * DEVICES);
+}
+
 /* By offsets in the file, and only where the file itself is not found. */
 static void test_names_of_a_removed_file(void **state)
 {
@@ -1022,6 +1044,7 @@ int main(void)
 		cmocka_unit_test(test_vdso_of_the_recording),
 		cmocka_unit_test(test_vdso_that_is_none),
 		cmocka_unit_test(test_other_build_id_gives_no_names),
+		cmocka_unit_test(test_devices_are_told_apart_at_once),
 		cmocka_unit_test(test_names_of_a_removed_file),
 		cmocka_unit_test(test_removed_files_of_one_path),
 		cmocka_unit_test(test_many_removed_files),
