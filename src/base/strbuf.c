@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "base/strbuf.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/fd.h"
 
 void strbuf_deinit(struct strbuf *buf)
 {
@@ -93,6 +96,29 @@ void strbuf_putc(struct strbuf *buf, char c)
 void strbuf_puts(struct strbuf *buf, const char *s)
 {
 	strbuf_append(buf, s, strlen(s));
+}
+
+int strbuf_read(struct strbuf *buf, int fd, size_t limit)
+{
+	/* The kernel gives a page at a time of most files in /proc. */
+	enum { CHUNK_SIZE = 8192 };
+	size_t before = buf->len, got;
+
+	do {
+		int errnum;
+
+		if (!strbuf_reserve(buf, CHUNK_SIZE))
+			return ENOMEM;
+		errnum = fd_read_some(fd, buf->data + buf->len, CHUNK_SIZE,
+				      &got);
+		if (errnum)
+			return errnum;
+		buf->len += got;
+		buf->data[buf->len] = '\0';
+		if (buf->len - before > limit)
+			return EFBIG;
+	} while (got);
+	return 0;
 }
 
 void strbuf_fill(struct strbuf *buf, char c, size_t n)

@@ -35,6 +35,12 @@ bool strbuf_reserve(struct strbuf *buf, size_t n);
 void strbuf_putc(struct strbuf *buf, char c);
 void strbuf_puts(struct strbuf *buf, const char *s);
 void strbuf_append(struct strbuf *buf, const void *data, size_t n);
+/*
+ * Appends what fd has up to its end, which nothing need tell beforehand. 0, or an
+ * errno, never EINTR: ENOMEM, EFBIG if that is more than limit bytes, or read()'s;
+ * some of it may then be appended.
+ */
+int strbuf_read(struct strbuf *buf, int fd, size_t limit);
 /* Appends c n times. */
 void strbuf_fill(struct strbuf *buf, char c, size_t n);
 void strbuf_printf(struct strbuf *buf, const char *format, ...)

@@ -6,7 +6,6 @@
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "convert/chain_stacks.h"
 #include "convert/dwarf.h"
@@ -343,37 +342,23 @@ static struct error *add_kallsyms(struct converter *c,
 	return error;
 }
 
-static struct error *read_all(int fd, const char *path, struct strbuf *out)
-{
-	for (;;) {
-		ssize_t n;
-
-		if (out->len > KALLSYMS_MAX)
-			return error_at(ERROR_LIMIT, path, out->len,
-					"too large for kallsyms");
-		if (!strbuf_reserve(out, 1 << 20))
-			return error_no_memory();
-		n = read(fd, out->data + out->len, 1 << 20);
-		if (n < 0)
-			return error_os(errno, path, "cannot read");
-		if (n == 0)
-			return NULL;
-		out->len += (size_t)n;
-	}
-}
-
 static struct error *read_kallsyms(struct converter *c, const char *path)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct kallsyms syms = {};
 	struct error *error;
+	int errnum;
 
 	if (fd < 0)
 		return error_os(errno, path, "cannot open");
-	error = read_all(fd, path, &text);
-	if (error)
-		return error;
+	errnum = strbuf_read(&text, fd, KALLSYMS_MAX);
+	if (errnum == EFBIG)
+		return error_at(ERROR_LIMIT, path, KALLSYMS_MAX,
+				"too large for kallsyms");
+	if (errnum)
+		return errnum == ENOMEM ? error_no_memory() :
+					  error_os(errnum, path, "cannot read");
 	error = kallsyms_parse(&text, &syms);
 	if (error)
 		return error;

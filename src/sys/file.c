@@ -12,8 +12,6 @@
 
 enum {
 	MAX_NAMES = 1000 * 1000,
-	/* The kernel gives a page at a time of most files. */
-	CHUNK_SIZE = 8192,
 };
 
 void name_list_deinit(struct name_list *list)
@@ -43,26 +41,14 @@ FILE *file_open(const char *root, const char *path)
 static struct error *read_all(int fd, const char *path, size_t limit,
 			      struct strbuf *out)
 {
-	size_t before = out->len;
+	int errnum = strbuf_read(out, fd, limit);
 
-	for (;;) {
-		ssize_t n;
-
-		if (!strbuf_reserve(out, CHUNK_SIZE))
-			return error_no_memory();
-		n = read(fd, out->data + out->len, CHUNK_SIZE);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return error_os(errno, path, "cannot read");
-		if (n == 0)
-			return strbuf_error(out);
-		if (out->len - before + (size_t)n > limit)
-			return error_at(ERROR_LIMIT, path, limit,
-					"too long for kaa to read");
-		out->len += (size_t)n;
-		out->data[out->len] = '\0';
-	}
+	if (errnum == EFBIG)
+		return error_at(ERROR_LIMIT, path, limit,
+				"too long for kaa to read");
+	if (errnum && errnum != ENOMEM)
+		return error_os(errnum, path, "cannot read");
+	return errnum ? error_no_memory() : NULL;
 }
 
 struct error *file_read(const char *root, const char *path, size_t limit,

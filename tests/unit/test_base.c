@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -111,6 +113,31 @@ static void test_percent_is_right(void **state)
 		unit = share < 0.995 ? 0.01 : share < 9.95 ? 0.1 : 1;
 		assert_true(shown - share <= unit / 2 + 1e-9 && share - shown <= unit / 2 + 1e-9);
 	}
+}
+
+/* There is a NUL behind it, whatever stood in the memory before. */
+static void test_strbuf_reads_a_file(void **state)
+{
+	_cleanup_strbuf_ struct strbuf buf = STRBUF_INIT;
+	int ends[2];
+
+	(void)state;
+	strbuf_fill(&buf, 'x', 20000);
+	strbuf_clear(&buf);
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], "ffffffff", 8), 8);
+	close(ends[1]);
+	strbuf_putc(&buf, '0');
+	assert_int_equal(strbuf_read(&buf, ends[0], 8), 0);
+	assert_int_equal(buf.len, 9);
+	assert_string_equal(buf.data, "0ffffffff");
+	close(ends[0]);
+	assert_int_equal(strbuf_read(&buf, ends[0], 8), EBADF);
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], "ffffffff", 8), 8);
+	close(ends[1]);
+	assert_int_equal(strbuf_read(&buf, ends[0], 7), EFBIG);
+	close(ends[0]);
 }
 
 static void test_strbuf_grows_and_stays_terminated(void **state)
@@ -343,6 +370,7 @@ static void test_a_path_is_searched_in_order(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_strbuf_reads_a_file),
 		cmocka_unit_test(test_strbuf_grows_and_stays_terminated),
 		cmocka_unit_test(test_a_path_is_searched_in_order),
 		cmocka_unit_test(test_percent_is_read_at_once),
