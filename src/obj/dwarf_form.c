@@ -5,6 +5,9 @@
 
 #include "obj/dwarf_codes.h"
 
+/* Longer names are none: those of C++ and Rust have several KiB at most. */
+#define STRING_MAX (64u << 10)
+
 struct reader dwarf_reader(const struct dwarf_sections *sections,
 			   const struct bytes *section, uint64_t offset)
 {
@@ -258,12 +261,9 @@ bool dwarf_read_form(struct reader *r, const struct dwarf_encoding *encoding,
 	}
 }
 
-static const char *string_at(const struct dwarf_sections *sections,
-			     const struct bytes *section, uint64_t offset)
+static const char *string_at(const struct bytes *section, uint64_t offset)
 {
-	struct reader r = dwarf_reader(sections, section, offset);
-
-	return r.failed ? NULL : reader_cstr(&r, NULL);
+	return bytes_cstr(*section, offset, STRING_MAX);
 }
 
 /* Entry `index` of a table of numbers that begins at base. */
@@ -289,15 +289,15 @@ const char *dwarf_string(const struct dwarf_sections *sections,
 	case DWARF_STRING:
 		return value->string;
 	case DWARF_STRING_OFFSET:
-		return string_at(sections, &sections->str, value->number);
+		return string_at(&sections->str, value->number);
 	case DWARF_LINE_STRING_OFFSET:
-		return string_at(sections, &sections->line_str, value->number);
+		return string_at(&sections->line_str, value->number);
 	case DWARF_STRING_INDEX:
 		if (!table_entry(sections, &sections->str_offsets,
 				 encoding->str_offsets_base, value->number,
 				 encoding->offset_size, &offset))
 			return NULL;
-		return string_at(sections, &sections->str, offset);
+		return string_at(&sections->str, offset);
 	default:
 		return NULL;
 	}

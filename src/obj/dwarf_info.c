@@ -15,6 +15,8 @@ enum {
 	DEPTH_MAX = 512,
 	/* From an inlined function to its name. */
 	ORIGINS_MAX = 16,
+	/* Bytes of abbreviations that are kept while units are indexed. */
+	TABLES_HELD_MAX = 128 << 20,
 };
 
 #define NO_FUNCTION UINT32_MAX
@@ -63,6 +65,9 @@ struct dwarf_info {
 	VEC(struct unit) units;
 	/* Of units, by address. */
 	span_vec spans;
+	struct dwarf_tables tables;
+	/* See dwarf_die_ranges(). */
+	uint64_t range_room;
 	struct arena arena;
 };
 
@@ -127,7 +132,6 @@ static struct error *add_spans(span_vec *spans, const dwarf_range_vec *ranges,
 
 static void unit_deinit(struct unit *unit)
 {
-	dwarf_unit_deinit(&unit->dwarf);
 	vec_deinit(&unit->functions);
 	vec_deinit(&unit->ranges);
 	vec_deinit(&unit->spans);
@@ -140,17 +144,19 @@ static struct error *index_unit(struct dwarf_info *info, uint32_t index)
 	dwarf_range_vec ranges = {};
 	struct dwarf_die root = {};
 	struct error *error =
-		dwarf_unit_root(&info->sections, &unit->dwarf, &root);
+		dwarf_unit_root(&info->sections, &info->tables, &unit->dwarf,
+				&root);
 
 	if (!error)
 		error = dwarf_die_ranges(&info->sections, &unit->dwarf, &root,
-					 &ranges);
+					 &info->range_room, &ranges);
 	if (!error)
 		error = add_spans(&info->spans, &ranges, 0, index);
 	vec_deinit(&ranges);
 	/* Most units are never looked into again. */
-	dwarf_unit_deinit(&unit->dwarf);
-	unit->dwarf.abbrevs_loaded = false;
+	unit->dwarf.abbrevs = NULL;
+	if (info->tables.held > TABLES_HELD_MAX)
+		dwarf_tables_forget(&info->tables);
 	return error;
 }
 
@@ -165,6 +171,7 @@ static struct error *index_units(struct dwarf_info *info)
 			return error_no_memory();
 	for (size_t i = 0; i < info->units.count && !error; i++)
 		error = index_unit(info, (uint32_t)i);
+	dwarf_tables_forget(&info->tables);
 	sort_spans(&info->spans);
 	return error;
 }
@@ -224,6 +231,13 @@ struct error *dwarf_info_create(struct elf_file *elf, bool lines,
 	if (!info)
 		return error_no_memory();
 	error = get_sections(elf, lines, &info->sections);
+	/*
+	 * More than a real file has: an entry of a list takes three bytes and more,
+	 * and belongs to one DIE.
+	 */
+	info->range_room = info->sections.info.size +
+			   info->sections.ranges.size +
+			   info->sections.rnglists.size;
 	if (!error)
 		error = index_units(info);
 	if (error) {
@@ -242,6 +256,7 @@ void dwarf_info_destroy(struct dwarf_info *info)
 		unit_deinit(unit);
 	vec_deinit(&info->units);
 	vec_deinit(&info->spans);
+	dwarf_tables_forget(&info->tables);
 	arena_deinit(&info->arena);
 	free(info);
 }
@@ -277,7 +292,8 @@ static struct error *add_function(struct walk *w, const struct dwarf_die *die,
 	};
 	uint32_t index = (uint32_t)unit->functions.count;
 	struct error *error = dwarf_die_ranges(&w->info->sections, &unit->dwarf,
-					       die, &unit->ranges);
+					       die, &w->info->range_room,
+					       &unit->ranges);
 
 	if (error)
 		return error;
@@ -323,8 +339,8 @@ static struct error *visit(struct walk *w, const struct dwarf_die *die)
 		return error;
 	/* A function without code has none inlined that has. */
 	if (die->tag == DW_TAG_subprogram && function == NO_FUNCTION &&
-	    die->sibling > die->offset && die->sibling < w->unit->dwarf.end &&
-	    !die->origin) {
+	    die->sibling >= (uint64_t)(w->r.pos - w->r.start) &&
+	    die->sibling < w->unit->dwarf.end && !die->origin) {
 		w->r = dwarf_reader(&w->info->sections, &w->info->sections.info,
 				    die->sibling);
 		return NULL;
@@ -345,7 +361,8 @@ static struct error *load_functions(struct dwarf_info *info, struct unit *unit)
 	if (unit->functions_loaded)
 		return NULL;
 	unit->functions_loaded = true;
-	error = dwarf_unit_abbrevs(&info->sections, &unit->dwarf);
+	error = dwarf_unit_abbrevs(&info->sections, &info->tables,
+				   &unit->dwarf);
 	w.r = dwarf_reader(&info->sections, &info->sections.info,
 			   unit->dwarf.first_die);
 	while (!error && !w.r.failed &&
@@ -393,7 +410,7 @@ static struct error *name_of(struct dwarf_info *info, uint64_t offset,
 
 		if (!unit)
 			break;
-		error = dwarf_unit_abbrevs(s, &unit->dwarf);
+		error = dwarf_unit_abbrevs(s, &info->tables, &unit->dwarf);
 		if (error)
 			return error;
 		r = dwarf_reader(s, &s->info, offset);

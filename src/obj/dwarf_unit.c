@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "obj/dwarf_unit.h"
 
+#include <stdlib.h>
+
 #include "obj/dwarf_codes.h"
 
 enum {
+	/* Attributes of one DIE; compilers write some tens. */
+	SPECS_MAX = 256,
 	/* Ranges of one DIE; more are no code. */
 	RANGES_MAX = 1 << 20,
 };
@@ -63,12 +67,6 @@ bool dwarf_unit_read(const struct dwarf_sections *sections, uint64_t offset,
 	return true;
 }
 
-void dwarf_unit_deinit(struct dwarf_unit *unit)
-{
-	vec_deinit(&unit->abbrevs);
-	vec_deinit(&unit->specs);
-}
-
 /* --- Abbreviations ------------------------------------------------------ */
 
 static void add_size(struct dwarf_abbrev *abbrev, int32_t size)
@@ -82,10 +80,12 @@ static void add_size(struct dwarf_abbrev *abbrev, int32_t size)
 }
 
 /* The specs of one abbreviation, up to the pair of zeros. */
-static struct error *read_specs(struct reader *r, struct dwarf_unit *unit,
+static struct error *read_specs(struct reader *r,
+				const struct dwarf_encoding *encoding,
+				struct dwarf_abbrevs *table,
 				struct dwarf_abbrev *abbrev)
 {
-	abbrev->first_spec = (uint32_t)unit->specs.count;
+	abbrev->first_spec = (uint32_t)table->specs.count;
 	abbrev->size = 0;
 	for (;;) {
 		uint64_t attribute, form;
@@ -95,61 +95,153 @@ static struct error *read_specs(struct reader *r, struct dwarf_unit *unit,
 		reader_uleb128(r, &form);
 		if (form == DW_FORM_implicit_const)
 			reader_sleb128(r, &spec.implicit);
+		r->failed |= table->specs.count - abbrev->first_spec > SPECS_MAX;
 		if (r->failed || (!attribute && !form))
 			break;
 		/* None is that high: such a one is unknown, as 0 is. */
 		spec.attribute = attribute > UINT32_MAX ? 0
 							: (uint32_t)attribute;
 		spec.form = form > UINT32_MAX ? 0 : (uint32_t)form;
-		spec.size = dwarf_form_size(&unit->encoding, spec.form);
+		spec.size = dwarf_form_size(encoding, spec.form);
 		add_size(abbrev, spec.size);
-		if (!vec_push(&unit->specs, spec))
+		if (!vec_push(&table->specs, spec))
 			return error_no_memory();
 	}
-	abbrev->spec_count = (uint32_t)unit->specs.count - abbrev->first_spec;
+	abbrev->spec_count = (uint32_t)table->specs.count - abbrev->first_spec;
 	return NULL;
 }
 
-struct error *dwarf_unit_abbrevs(const struct dwarf_sections *sections,
-				 struct dwarf_unit *unit)
+static struct error *read_table(struct reader *r,
+				const struct dwarf_encoding *encoding,
+				struct dwarf_abbrevs *table)
 {
-	struct reader r = dwarf_reader(sections, &sections->abbrev,
-				       unit->abbrev_offset);
-
-	if (unit->abbrevs_loaded)
-		return NULL;
-	unit->abbrevs_loaded = true;
 	for (;;) {
 		struct dwarf_abbrev abbrev = {};
 		struct error *error;
 		uint64_t tag;
 		uint8_t children;
 
-		if (!reader_uleb128(&r, &abbrev.code) || !abbrev.code)
+		if (!reader_uleb128(r, &abbrev.code) || !abbrev.code)
 			return NULL;
-		reader_uleb128(&r, &tag);
-		reader_u8(&r, &children);
+		reader_uleb128(r, &tag);
+		reader_u8(r, &children);
+		abbrev.number = (uint32_t)table->list.count;
 		abbrev.tag = tag > UINT32_MAX ? UINT32_MAX : (uint32_t)tag;
 		abbrev.has_children = children;
-		error = read_specs(&r, unit, &abbrev);
-		if (error || r.failed)
+		error = read_specs(r, encoding, table, &abbrev);
+		if (error || r->failed)
 			return error;
-		if (!vec_push(&unit->abbrevs, abbrev))
+		if (!vec_push(&table->list, abbrev))
 			return error_no_memory();
 	}
+}
+
+static int compare_codes(const void *left, const void *right)
+{
+	const struct dwarf_abbrev *a = left, *b = right;
+
+	if (a->code != b->code)
+		return a->code < b->code ? -1 : 1;
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+static void sort_table(struct dwarf_abbrevs *table)
+{
+	for (size_t i = 1; i < table->list.count; i++) {
+		if (table->list.data[i - 1].code < table->list.data[i].code)
+			continue;
+		qsort(table->list.data, table->list.count,
+		      sizeof(*table->list.data), compare_codes);
+		return;
+	}
+}
+
+static void free_table(struct dwarf_abbrevs *table)
+{
+	vec_deinit(&table->list);
+	vec_deinit(&table->specs);
+	free(table);
+}
+
+void dwarf_tables_forget(struct dwarf_tables *tables)
+{
+	vec_for_each(table, &tables->list)
+		free_table(*table);
+	vec_deinit(&tables->list);
+	map_deinit(&tables->by_key);
+	tables->held = 0;
+}
+
+static struct error *add_table(const struct dwarf_sections *sections,
+			       const struct dwarf_unit *unit,
+			       struct dwarf_tables *tables)
+{
+	struct reader r = dwarf_reader(sections, &sections->abbrev,
+				       unit->abbrev_offset);
+	struct dwarf_abbrevs *table = calloc(1, sizeof(*table));
+	const uint8_t *start = r.pos;
+	struct error *error;
+
+	if (!table || !vec_push(&tables->list, table)) {
+		free(table);
+		return error_no_memory();
+	}
+	if (tables->read / DWARF_TABLES_FACTOR > sections->abbrev.size)
+		return NULL;
+	error = read_table(&r, &unit->encoding, table);
+	sort_table(table);
+	tables->read += (uint64_t)(r.pos - start);
+	tables->held += sizeof(*table) +
+			table->list.capacity * sizeof(*table->list.data) +
+			table->specs.capacity * sizeof(*table->specs.data);
+	return error;
+}
+
+struct error *dwarf_unit_abbrevs(const struct dwarf_sections *sections,
+				 struct dwarf_tables *tables,
+				 struct dwarf_unit *unit)
+{
+	const struct dwarf_encoding *e = &unit->encoding;
+	/* What dwarf_form_size() depends on. */
+	uint64_t key = unit->abbrev_offset << 2 | (e->address_size == 8) << 1 |
+		       (e->offset_size == 8);
+	struct error *error = NULL;
+	uint64_t *index;
+
+	if (unit->abbrevs)
+		return NULL;
+	index = map_insert(&tables->by_key, key, tables->list.count, NULL);
+	if (!index)
+		return error_no_memory();
+	/* Also where memory ran out before. */
+	if (*index == tables->list.count)
+		error = add_table(sections, unit, tables);
+	if (!error)
+		unit->abbrevs = tables->list.data[*index];
+	return error;
 }
 
 /* Compilers number them from 1 on, without gaps. */
 static const struct dwarf_abbrev *find_abbrev(const struct dwarf_unit *unit,
 					      uint64_t code)
 {
-	if (code - 1 < unit->abbrevs.count &&
-	    unit->abbrevs.data[code - 1].code == code)
-		return &unit->abbrevs.data[code - 1];
-	vec_for_each(abbrev, &unit->abbrevs)
-		if (abbrev->code == code)
-			return abbrev;
-	return NULL;
+	const struct dwarf_abbrevs *table = unit->abbrevs;
+	size_t low = 0, high = table->list.count;
+
+	if (code - 1 < high && table->list.data[code - 1].code == code &&
+	    (code == 1 || table->list.data[code - 2].code < code))
+		return &table->list.data[code - 1];
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (table->list.data[middle].code < code)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == table->list.count || table->list.data[low].code != code)
+		return NULL;
+	return &table->list.data[low];
 }
 
 /* --- DIEs --------------------------------------------------------------- */
@@ -228,7 +320,7 @@ static bool skip_attributes(struct reader *r, const struct dwarf_unit *unit,
 		return reader_skip(r, (size_t)abbrev->size);
 	for (uint32_t i = 0; i < abbrev->spec_count; i++) {
 		const struct dwarf_spec *spec =
-			&unit->specs.data[abbrev->first_spec + i];
+			&unit->abbrevs->specs.data[abbrev->first_spec + i];
 
 		if (spec->size >= 0 ?
 			    !reader_skip(r, (size_t)spec->size) :
@@ -245,7 +337,7 @@ static bool read_attributes(struct reader *r, const struct dwarf_unit *unit,
 {
 	for (uint32_t i = 0; i < abbrev->spec_count; i++) {
 		const struct dwarf_spec *spec =
-			&unit->specs.data[abbrev->first_spec + i];
+			&unit->abbrevs->specs.data[abbrev->first_spec + i];
 		struct dwarf_value value;
 
 		if (!dwarf_read_form(r, &unit->encoding, spec->form,
@@ -307,7 +399,7 @@ static void take_bases(const struct dwarf_sections *sections,
 		return;
 	for (uint32_t i = 0; i < abbrev->spec_count; i++) {
 		const struct dwarf_spec *spec =
-			&unit->specs.data[abbrev->first_spec + i];
+			&unit->abbrevs->specs.data[abbrev->first_spec + i];
 		struct dwarf_value value;
 
 		if (!dwarf_read_form(&r, e, spec->form, spec->implicit,
@@ -323,11 +415,12 @@ static void take_bases(const struct dwarf_sections *sections,
 }
 
 struct error *dwarf_unit_root(const struct dwarf_sections *sections,
+			      struct dwarf_tables *tables,
 			      struct dwarf_unit *unit, struct dwarf_die *ret)
 {
 	struct reader r =
 		dwarf_reader(sections, &sections->info, unit->first_die);
-	struct error *error = dwarf_unit_abbrevs(sections, unit);
+	struct error *error = dwarf_unit_abbrevs(sections, tables, unit);
 	struct dwarf_die die = {};
 
 	if (error)
@@ -361,11 +454,11 @@ static bool push_range(dwarf_range_vec *ranges, uint64_t start, uint64_t end)
 
 /* .debug_ranges, up to DWARF 4. */
 static struct error *read_ranges(struct reader *r, uint8_t size, uint64_t base,
-				 dwarf_range_vec *ret)
+				 uint64_t *room, dwarf_range_vec *ret)
 {
 	uint64_t largest = size == 4 ? UINT32_MAX : UINT64_MAX;
 
-	for (int i = 0; i < RANGES_MAX; i++) {
+	for (int i = 0; i < RANGES_MAX && *room; i++, (*room)--) {
 		uint64_t start, end;
 
 		dwarf_read_address(r, size, &start);
@@ -461,7 +554,7 @@ static bool rnglist_next(struct rnglist *list, struct dwarf_range *range)
 static struct error *read_rnglist(const struct dwarf_sections *sections,
 				  const struct dwarf_unit *unit,
 				  const struct dwarf_value *value,
-				  dwarf_range_vec *ret)
+				  uint64_t *room, dwarf_range_vec *ret)
 {
 	const struct dwarf_encoding *e = &unit->encoding;
 	struct rnglist list = { .sections = sections,
@@ -484,7 +577,8 @@ static struct error *read_rnglist(const struct dwarf_sections *sections,
 		offset += e->rnglists_base;
 	}
 	list.r = dwarf_reader(sections, &sections->rnglists, offset);
-	for (int i = 0; i < RANGES_MAX && rnglist_next(&list, &range); i++)
+	for (int i = 0; i < RANGES_MAX && *room && rnglist_next(&list, &range);
+	     i++, (*room)--)
 		if (!push_range(ret, range.start, range.end))
 			return error_no_memory();
 	return NULL;
@@ -492,7 +586,7 @@ static struct error *read_rnglist(const struct dwarf_sections *sections,
 
 struct error *dwarf_die_ranges(const struct dwarf_sections *sections,
 			       const struct dwarf_unit *unit,
-			       const struct dwarf_die *die,
+			       const struct dwarf_die *die, uint64_t *room,
 			       dwarf_range_vec *ret)
 {
 	const struct dwarf_encoding *e = &unit->encoding;
@@ -503,10 +597,11 @@ struct error *dwarf_die_ranges(const struct dwarf_sections *sections,
 	    die->ranges.class == DWARF_CONSTANT ||
 	    die->ranges.class == DWARF_RANGES_INDEX) {
 		if (e->version >= 5)
-			return read_rnglist(sections, unit, &die->ranges, ret);
+			return read_rnglist(sections, unit, &die->ranges, room,
+					    ret);
 		r = dwarf_reader(sections, &sections->ranges,
 				 die->ranges.number);
-		return read_ranges(&r, e->address_size, unit->low_pc, ret);
+		return read_ranges(&r, e->address_size, unit->low_pc, room, ret);
 	}
 	if (!dwarf_address(sections, e, &die->low_pc, &low))
 		return NULL;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "obj/dwarf_form.h"
 
@@ -17,7 +18,9 @@ struct dwarf_abbrev {
 	uint64_t code;
 	uint32_t tag;
 	bool has_children;
-	/* unit->specs[first_spec, + spec_count) */
+	/* Its place in the table. */
+	uint32_t number;
+	/* specs[first_spec, + spec_count) of the table */
 	uint32_t first_spec;
 	uint32_t spec_count;
 	/* The bytes of all attributes; -1 if they differ. */
@@ -31,6 +34,34 @@ struct dwarf_spec {
 	/* As dwarf_form_size() has it. */
 	int32_t size;
 };
+
+/* A table of abbreviations. */
+struct dwarf_abbrevs {
+	/* By code, of equal ones the first in the file first. */
+	VEC(struct dwarf_abbrev) list;
+	VEC(struct dwarf_spec) specs;
+};
+
+/*
+ * All tables that were read: units may share one, by the thousands where dwz or a
+ * linker wrote them. Zero-initialise.
+ */
+struct dwarf_tables {
+	VEC(struct dwarf_abbrevs *) list;
+	/* Offset and sizes to index in list. */
+	struct map by_key;
+	/* Bytes of .debug_abbrev that were read, also of tables forgotten since. */
+	uint64_t read;
+	/* Bytes of memory. */
+	size_t held;
+};
+
+/*
+ * Tables of real files do not overlap, so all units together read .debug_abbrev
+ * once, or once more after tables were forgotten. Where so many times its size was
+ * read, units that ask for other tables have no DIEs.
+ */
+#define DWARF_TABLES_FACTOR 8
 
 struct dwarf_range {
 	uint64_t start;
@@ -54,10 +85,8 @@ struct dwarf_unit {
 	uint64_t language;
 	bool has_lines;
 	uint64_t line_offset;
-	/* Filled by dwarf_unit_abbrevs(). */
-	bool abbrevs_loaded;
-	VEC(struct dwarf_abbrev) abbrevs;
-	VEC(struct dwarf_spec) specs;
+	/* Of dwarf_unit_abbrevs(); NULL before. */
+	const struct dwarf_abbrevs *abbrevs;
 };
 
 /* One DIE, with what is used of its attributes. */
@@ -85,13 +114,16 @@ struct dwarf_die {
 /* False if no unit begins there; *next is where the one behind it does. */
 bool dwarf_unit_read(const struct dwarf_sections *sections, uint64_t offset,
 		     struct dwarf_unit *ret, uint64_t *next);
-void dwarf_unit_deinit(struct dwarf_unit *unit);
 
-/* Reads the unit's abbreviations, once; ERROR_NO_MEMORY alone. */
+/* Sets the unit's abbreviations, which are the tables'; ERROR_NO_MEMORY alone. */
 struct error *dwarf_unit_abbrevs(const struct dwarf_sections *sections,
+				 struct dwarf_tables *tables,
 				 struct dwarf_unit *unit);
+/* Frees all tables. No unit may have one any more. */
+void dwarf_tables_forget(struct dwarf_tables *tables);
 /* Takes over what the first DIE says of the whole unit. */
 struct error *dwarf_unit_root(const struct dwarf_sections *sections,
+			      struct dwarf_tables *tables,
 			      struct dwarf_unit *unit, struct dwarf_die *ret);
 /* The next DIE; false at the end, or if r fails. r reads from .debug_info. */
 bool dwarf_die_read(struct reader *r, const struct dwarf_unit *unit,
@@ -104,10 +136,13 @@ bool dwarf_die_read(struct reader *r, const struct dwarf_unit *unit,
 bool dwarf_die_read_function(struct reader *r, const struct dwarf_unit *unit,
 			     struct dwarf_die *ret);
 
-/* Appends the ranges of a DIE; ERROR_NO_MEMORY alone. */
+/*
+ * Appends the ranges of a DIE; ERROR_NO_MEMORY alone. *room: entries of lists that
+ * are still read; what is beyond is as if it were not there.
+ */
 struct error *dwarf_die_ranges(const struct dwarf_sections *sections,
 			       const struct dwarf_unit *unit,
-			       const struct dwarf_die *die,
+			       const struct dwarf_die *die, uint64_t *room,
 			       dwarf_range_vec *ret);
 
 #endif

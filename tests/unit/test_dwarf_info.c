@@ -16,10 +16,13 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include "base/strbuf.h"
 #include "obj/dwarf_info.h"
+#include "obj/dwarf_unit.h"
+#include "synthetic_elf.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -253,12 +256,251 @@ static void test_first_question_is_new(void **state)
 	}
 }
 
+/* --- What is made to take long ------------------------------------------ */
+
+/* Sections of a file, and what reads them. */
+struct made {
+	struct strbuf info;
+	struct strbuf abbrev;
+	struct strbuf ranges;
+	struct elf_file *elf;
+	struct dwarf_info *read;
+};
+
+#define MADE_INIT { STRBUF_INIT, STRBUF_INIT, STRBUF_INIT, NULL, NULL }
+
+static void put(struct strbuf *out, uint64_t value, size_t size)
+{
+	strbuf_append(out, &value, size);
+}
+
+/* An abbreviation: pairs of attribute and form, up to a zero. */
+static void put_abbrev(struct strbuf *out, uint8_t code, uint8_t tag,
+		       bool children, const char *specs)
+{
+	put(out, code, 1);
+	put(out, tag, 1);
+	put(out, children, 1);
+	strbuf_puts(out, specs);
+	put(out, 0, 2);
+}
+
+/* The head of a unit of DWARF 4; returns where its length stands. */
+static size_t begin_unit(struct made *made)
+{
+	size_t start = made->info.len;
+
+	put(&made->info, 0, 4);
+	put(&made->info, 4, 2);
+	put(&made->info, 0, 4);
+	put(&made->info, 8, 1);
+	return start;
+}
+
+static void end_unit(struct made *made, size_t start)
+{
+	uint32_t length = (uint32_t)(made->info.len - start - 4);
+
+	memcpy(made->info.data + start, &length, sizeof(length));
+}
+
+static void read_made(struct made *made)
+{
+	const struct synthetic_elf elf = {
+		.elf_class = ELFCLASS64, .encoding = ELFDATA2LSB,
+		.machine = EM_X86_64, .count = 3,
+		.sections = {
+			{ .name = ".debug_info", .type = SHT_PROGBITS,
+			  .data = made->info.data, .size = made->info.len },
+			{ .name = ".debug_abbrev", .type = SHT_PROGBITS,
+			  .data = made->abbrev.data, .size = made->abbrev.len },
+			{ .name = ".debug_ranges", .type = SHT_PROGBITS,
+			  .data = made->ranges.data, .size = made->ranges.len },
+		},
+	};
+
+	assert_null(elf_file_open_fd(synthetic_elf_write(&elf), "made",
+				     &made->elf));
+	assert_null(dwarf_info_create(made->elf, false, &made->read));
+}
+
+static void free_made(struct made *made)
+{
+	dwarf_info_destroy(made->read);
+	elf_file_destroy(made->elf);
+	strbuf_deinit(&made->info);
+	strbuf_deinit(&made->abbrev);
+	strbuf_deinit(&made->ranges);
+}
+
+static size_t memory_in_use(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/* Many units say that they have the same long list of ranges. */
+static void test_ranges_of_many_units(void **state)
+{
+	enum { UNITS = 400, RANGES = 400 };
+	struct made made = MADE_INIT;
+	size_t before;
+
+	(void)state;
+	put_abbrev(&made.abbrev, 1, DW_TAG_compile_unit, false, "\x11\x01\x55\x17");
+	put(&made.abbrev, 0, 1);
+	for (int i = 0; i < UNITS; i++) {
+		size_t start = begin_unit(&made);
+
+		put(&made.info, 1, 1);
+		put(&made.info, 0x1000, 8);
+		put(&made.info, 0, 4);
+		end_unit(&made, start);
+	}
+	for (uint64_t i = 0; i < RANGES; i++) {
+		put(&made.ranges, 16 * i, 8);
+		put(&made.ranges, 16 * i + 8, 8);
+	}
+	strbuf_fill(&made.ranges, 0, 16);
+	before = memory_in_use();
+	read_made(&made);
+	/* The spans of all would have 5 MB. */
+	assert_in_range(memory_in_use() - before, 0, 2 << 20);
+	free_made(&made);
+}
+
+/* A DIE that stands in the attributes of another one is none. */
+static void test_sibling_within_attributes(void **state)
+{
+	struct made made = MADE_INIT;
+	struct dwarf_function function;
+	size_t start, count = 7;
+
+	(void)state;
+	put_abbrev(&made.abbrev, 1, DW_TAG_compile_unit, true, "\x11\x01\x12\x06");
+	put_abbrev(&made.abbrev, 2, DW_TAG_subprogram, true, "\x01\x13\x02\x0a");
+	put_abbrev(&made.abbrev, 3, DW_TAG_subprogram, false,
+		   "\x03\x08\x11\x01\x12\x06");
+	put(&made.abbrev, 0, 1);
+	start = begin_unit(&made);
+	put(&made.info, 1, 1);
+	put(&made.info, 0x1000, 8);
+	put(&made.info, 0x100, 4);
+	put(&made.info, 2, 1);
+	put(&made.info, made.info.len + 5, 4);
+	put(&made.info, 18, 1);
+	put(&made.info, 3, 1);
+	strbuf_append(&made.info, "fake", 5);
+	put(&made.info, 0x1000, 8);
+	put(&made.info, 0x10, 4);
+	/* Nothing in the function, and nothing more in the unit. */
+	put(&made.info, 0, 2);
+	end_unit(&made, start);
+	read_made(&made);
+	assert_null(dwarf_info_functions(made.read, 0x1000, &function, 1, &count));
+	assert_int_equal(count, 0);
+	free_made(&made);
+}
+
+static void test_tables_of_abbreviations(void **state)
+{
+	enum { COUNT = 40 };
+	struct strbuf abbrev = STRBUF_INIT;
+	struct dwarf_sections sections = {};
+	struct dwarf_tables tables = {};
+	struct dwarf_unit units[2 * COUNT] = {};
+	size_t size;
+
+	(void)state;
+	for (uint8_t i = 1; i <= COUNT; i++)
+		put_abbrev(&abbrev, i, DW_TAG_subprogram, false, "");
+	put(&abbrev, 0, 1);
+	size = (abbrev.len - 1) / COUNT;
+	sections.abbrev = (struct bytes){ (uint8_t *)abbrev.data, abbrev.len };
+	for (size_t i = 0; i < 2 * COUNT; i++) {
+		units[i].encoding.address_size = 8;
+		units[i].encoding.offset_size = 4;
+		/* The second half are of tables that overlap. */
+		units[i].abbrev_offset = i < COUNT ? 0 : (i - COUNT) * size;
+		assert_null(dwarf_unit_abbrevs(&sections, &tables, &units[i]));
+		if (i < COUNT)
+			assert_ptr_equal(units[i].abbrevs, units[0].abbrevs);
+		if (i == COUNT)
+			assert_int_equal(tables.read, abbrev.len);
+	}
+	assert_int_equal(units[0].abbrevs->list.count, COUNT);
+	assert_int_equal(units[COUNT + 2].abbrevs->list.count, COUNT - 2);
+	assert_int_equal(units[2 * COUNT - 1].abbrevs->list.count, 0);
+	assert_in_range(tables.read, abbrev.len,
+			(DWARF_TABLES_FACTOR + 2) * abbrev.len);
+	dwarf_tables_forget(&tables);
+	strbuf_deinit(&abbrev);
+}
+
+static void test_codes_in_any_order(void **state)
+{
+	static const uint8_t codes[] = { 7, 3, 3, 9 };
+	const uint8_t dies[] = { 3, 7, 9, 5 };
+	struct strbuf abbrev = STRBUF_INIT;
+	struct dwarf_sections sections = { .info = { dies, sizeof(dies) } };
+	struct dwarf_tables tables = {};
+	struct dwarf_unit unit = { .end = sizeof(dies),
+				   .encoding.address_size = 8 };
+	struct dwarf_die die;
+	struct reader r;
+
+	(void)state;
+	for (uint8_t i = 0; i < sizeof(codes); i++)
+		put_abbrev(&abbrev, codes[i], 0x10 + i, false, "");
+	/* One with more attributes than a DIE can have ends the table. */
+	put(&abbrev, 5 | 0x10 << 8, 3);
+	strbuf_fill(&abbrev, 0x19, 600);
+	put(&abbrev, 0, 3);
+	sections.abbrev = (struct bytes){ (uint8_t *)abbrev.data, abbrev.len };
+	assert_null(dwarf_unit_abbrevs(&sections, &tables, &unit));
+	assert_int_equal(unit.abbrevs->list.count, sizeof(codes));
+	r = dwarf_reader(&sections, &sections.info, 0);
+	assert_true(dwarf_die_read(&r, &unit, &die));
+	assert_int_equal(die.tag, 0x11);
+	assert_true(dwarf_die_read(&r, &unit, &die));
+	assert_int_equal(die.tag, 0x10);
+	assert_true(dwarf_die_read(&r, &unit, &die));
+	assert_int_equal(die.tag, 0x13);
+	assert_false(dwarf_die_read(&r, &unit, &die));
+	dwarf_tables_forget(&tables);
+	strbuf_deinit(&abbrev);
+}
+
+/* A string is not searched for to the end of its section. */
+static void test_string_without_an_end(void **state)
+{
+	enum { SIZE = 70000 };
+	_cleanup_strbuf_ struct strbuf strings = STRBUF_INIT;
+	const struct dwarf_encoding encoding = {};
+	struct dwarf_value value = { .class = DWARF_STRING_OFFSET };
+	struct dwarf_sections sections = {};
+
+	(void)state;
+	strbuf_fill(&strings, 'x', SIZE);
+	sections.str = (struct bytes){ (uint8_t *)strings.data, SIZE + 1 };
+	assert_null(dwarf_string(&sections, &encoding, &value));
+	value.number = SIZE - 60000;
+	assert_ptr_equal(dwarf_string(&sections, &encoding, &value),
+			 strings.data + value.number);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_functions_are_libdws),
 		cmocka_unit_test(test_lines_are_libdws),
 		cmocka_unit_test(test_first_question_is_new),
+		cmocka_unit_test(test_ranges_of_many_units),
+		cmocka_unit_test(test_sibling_within_attributes),
+		cmocka_unit_test(test_tables_of_abbreviations),
+		cmocka_unit_test(test_codes_in_any_order),
+		cmocka_unit_test(test_string_without_an_end),
 	};
 
 	outermost(5);
