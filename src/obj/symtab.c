@@ -28,7 +28,7 @@ static struct error *push(struct symtab *tab, const struct symbol *symbol)
 	return NULL;
 }
 
-static char *copy_name(struct arena *arena, const char *name, size_t len)
+char *symtab_copy_name(struct arena *arena, const char *name, size_t len)
 {
 	char *copy = arena_strndup(arena, name, len);
 
@@ -61,7 +61,7 @@ struct error *symtab_add(struct symtab *tab, uint64_t start, uint64_t size,
 			 const char *name, size_t len, uint8_t type,
 			 uint8_t binding, uint16_t group)
 {
-	const char *copy = copy_name(&tab->names, name, len);
+	const char *copy = symtab_copy_name(&tab->names, name, len);
 
 	if (!copy)
 		return error_no_memory();

@@ -58,6 +58,8 @@ struct error *symtab_add(struct symtab *tab, uint64_t start, uint64_t size,
 			 const char *name, size_t len, uint8_t type,
 			 uint8_t binding, uint16_t group);
 
+/* Such a copy, for symtab_add_borrowed(); NULL when memory runs out. */
+char *symtab_copy_name(struct arena *arena, const char *name, size_t len);
 /*
  * The same with a name that is not copied: the caller keeps it as it is as long
  * as the table lives. Bytes below space are the caller's affair.

@@ -645,6 +645,7 @@ struct error *dso_store_add_symbol(struct dso_store *store,
 	struct recorded_file *file =
 		find_recorded(store, symbol->path, &symbol->build_id);
 	struct error *error = NULL;
+	const char *name;
 
 	if (!symbol->size || symbol->size > UINT64_MAX - symbol->offset)
 		return NULL;
@@ -652,9 +653,13 @@ struct error *dso_store_add_symbol(struct dso_store *store,
 		error = add_recorded(store, symbol, &file);
 	if (error)
 		return error;
-	return symtab_add(&file->symtab, symbol->offset, symbol->size,
-			  symbol->name, strlen(symbol->name), STT_FUNC,
-			  STB_GLOBAL, 0);
+	/* A table that has names itself has a block of memory for them. */
+	name = symtab_copy_name(&store->strings, symbol->name,
+				strlen(symbol->name));
+	if (!name)
+		return error_no_memory();
+	return symtab_add_borrowed(&file->symtab, symbol->offset, symbol->size,
+				   name, STT_FUNC, STB_GLOBAL, 0);
 }
 
 /* Of a file that was not found. */

@@ -805,7 +805,7 @@ def test_python_that_was_not_noticed_in_time(kaa, newest_python, tmp_path):
 
 def test_a_recording_that_goes_on(kaa, tmp_path):
     """What is there can be read while kaa records, or after it was killed, and is not said to be all."""
-    script, data = write(tmp_path / "spin.py", SPIN + "while True: spin(1)\n"), tmp_path / "perf.data"
+    script, data = write(tmp_path / "spin.py", SPIN + "for _ in range(300): spin(1)\n"), tmp_path / "perf.data"
     report = lambda status=0: kaa("report", "-i", data, status=status)
     said = "the recorder still runs, or could not end the file: the end of the recording is missing"
     is_part = lambda result: "cut off: the end is missing" in " ".join(result.stdout.split()) and said in result.stderr

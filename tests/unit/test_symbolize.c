@@ -582,15 +582,18 @@ static void test_many_removed_files(void **state)
 {
 	_cleanup_(cleanup_dso_store_) struct dso_store *store = NULL;
 	_cleanup_(cleanup_symbolizer_) struct symbolizer *symbolizer = NULL;
-	char path[500];
+	enum { FILES = 20 * 1000, FUNCTIONS = 500 * 1000 };
+	char path[1000];
 
 	(void)state;
 	memset(path, '/', sizeof(path));
 	path[sizeof(path) - 1] = '\0';
 	create(&(struct dso_options){}, &store, &symbolizer);
-	for (uint32_t i = 1; i <= 200 * 1000; i++)
+	for (uint32_t i = 1; i <= FILES; i++)
 		add_recorded(store, path, i, 4, "f");
-	assert_string_equal(recorded_name(store, symbolizer, path, 200 * 1000),
+	for (uint32_t i = 0; i < FUNCTIONS; i++)
+		add_recorded(store, path, FILES, 4, "f");
+	assert_string_equal(recorded_name(store, symbolizer, path, FILES - 1),
 			    "f");
 }
 
