@@ -41,6 +41,17 @@ def test_perf_data_is_the_default(kaa, command, recording, tmp_path):
     assert kaa(command, cwd=recording.parent).stdout == named
 
 
+@BOTH
+def test_a_pipe_that_nobody_named(kaa, command, recording, tmp_path):
+    """It is read, as perf reads it; where it has no recording, as in a loop of a shell, kaa says why it looked there."""
+    (tmp_path / "perf.data").write_bytes(recording.read_bytes())
+    for data in b"", b"a line\n":
+        said = kaa(command, data=data, status=1, cwd=tmp_path).stderr
+        assert "standard input is a pipe, so the recording is read from there; -i FILE names another" in said, said
+        assert "standard input is a pipe" not in kaa(command, "-i", "-", data=data, status=1, cwd=tmp_path).stderr
+    assert kaa(command, "-i", "perf.data", data=b"", cwd=tmp_path).stdout
+
+
 def test_filters_that_nothing_passes_are_no_empty_recording(kaa, recording):
     text = kaa("report", "--stdio", "-i", recording, "--time", "1000000,2000000").stdout
     assert "# No sample of the recording passes the filters.\n" in text and "has no samples" not in text

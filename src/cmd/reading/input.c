@@ -330,6 +330,21 @@ int64_t input_recorded(const char *path)
 		       timespec_ns(&st.st_mtim);
 }
 
+/* As perf, kaa reads a pipe that nobody named, which a script may have there for something else. */
+static struct error *explain_pipe(struct error *error)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct error *explained;
+
+	error_format(error, &text);
+	explained = error_create(
+		error->code,
+		"%s: standard input is a pipe, so the recording is read from there; -i FILE names another",
+		text.data);
+	error_destroy(error);
+	return explained;
+}
+
 struct error *input_open(struct input *input, struct converter **ret)
 {
 	_cleanup_(cleanup_converter_) struct converter *converter = NULL;
@@ -341,6 +356,8 @@ struct error *input_open(struct input *input, struct converter **ret)
 	if (!error)
 		error = converter_open_fd(fd, path, &input->options,
 					  &converter);
+	if (error && !input->path && input_path(input)[0] == '-')
+		error = explain_pipe(error);
 	if (!error)
 		error = set_times_of(input, converter);
 	if (!error)
