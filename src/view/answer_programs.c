@@ -21,6 +21,13 @@ struct program {
 	uint64_t period;
 };
 
+/* What samples tell of a task. */
+struct told {
+	bool has_python;
+	/* Of samples without Python code. */
+	uint64_t period;
+};
+
 struct programs {
 	VEC(struct program) list;
 	/* A string to its place in the list. */
@@ -38,9 +45,37 @@ static void programs_deinit(struct programs *programs)
 	map_deinit(&programs->pythons);
 }
 
+/* python: by stack, whether there is a Python frame in it. */
+static void tell_tasks(const struct answer *a, const bool *python,
+		       struct told *tasks)
+{
+	const struct profile_samples *s = &a->profile->samples;
+
+	for (size_t i = 0; i < s->rows; i++) {
+		uint32_t stack = s->stack[i];
+
+		if (s->event[i] != a->event_index)
+			continue;
+		if (stack != PROFILE_NONE && python[stack])
+			tasks[s->task[i]].has_python = true;
+		else
+			tasks[s->task[i]].period += s->period[i];
+	}
+}
+
 static uint64_t key_of(const struct profile_task *task, uint32_t comm)
 {
 	return (uint64_t)(uint32_t)task->pid << 32 | comm;
+}
+
+static struct error *note_python(struct programs *programs,
+				 const struct profile_task *task)
+{
+	return map_insert(&programs->pythons, key_of(task, task->comm), 0, NULL) &&
+			       map_insert(&programs->pythons,
+					  key_of(task, PROFILE_NONE), 0, NULL) ?
+		       NULL :
+		       error_no_memory();
 }
 
 /*
@@ -55,39 +90,6 @@ static bool is_of_python(const struct programs *programs,
 							      PROFILE_NONE));
 }
 
-/* Of each sample of the event that has Python code, or of each that has none. */
-typedef struct error *sample_fn(struct programs *programs,
-				const struct profile_task *task, uint64_t period);
-
-static struct error *for_each_sample(const struct answer *a, const bool *python,
-				     bool has_python, sample_fn *fn,
-				     struct programs *programs)
-{
-	const struct profile_samples *s = &a->profile->samples;
-	struct error *error = NULL;
-
-	for (size_t i = 0; !error && i < s->rows; i++) {
-		uint32_t stack = s->stack[i];
-
-		if (s->event[i] == a->event_index &&
-		    (stack != PROFILE_NONE && python[stack]) == has_python)
-			error = fn(programs, profile_task(a->profile, s->task[i]),
-				   s->period[i]);
-	}
-	return error;
-}
-
-static struct error *note_python(struct programs *programs,
-				 const struct profile_task *task, uint64_t period)
-{
-	(void)period;
-	return map_insert(&programs->pythons, key_of(task, task->comm), 0, NULL) &&
-			       map_insert(&programs->pythons,
-					  key_of(task, PROFILE_NONE), 0, NULL) ?
-		       NULL :
-		       error_no_memory();
-}
-
 static struct error *add_program(struct programs *programs,
 				 const struct profile_task *task, uint64_t period)
 {
@@ -96,7 +98,7 @@ static struct error *add_program(struct programs *programs,
 
 	programs->all += period;
 	/* Without a number it is of some process outside the container, or ending. */
-	if (task->comm == PROFILE_NONE || task->pid <= 0 ||
+	if (!period || task->comm == PROFILE_NONE || task->pid <= 0 ||
 	    is_of_python(programs, task))
 		return NULL;
 	at = map_insert(&programs->index, task->comm, programs->list.count, NULL);
@@ -105,6 +107,21 @@ static struct error *add_program(struct programs *programs,
 		return error_no_memory();
 	programs->list.data[*at].period += period;
 	return NULL;
+}
+
+static struct error *add_programs(const struct answer *a, const struct told *tasks,
+				  struct programs *programs)
+{
+	const struct profile *p = a->profile;
+	struct error *error = NULL;
+
+	for (uint32_t i = 0; !error && i < p->tasks.count; i++)
+		if (tasks[i].has_python)
+			error = note_python(programs, profile_task(p, i));
+	for (uint32_t i = 0; !error && i < p->tasks.count; i++)
+		error = add_program(programs, profile_task(p, i),
+				    tasks[i].period);
+	return error;
 }
 
 static int compare_programs(const void *x, const void *y)
@@ -140,15 +157,16 @@ struct error *answer_find_programs(const struct answer *a, struct strbuf *ret)
 	_cleanup_(programs_deinit) struct programs programs = {};
 	_cleanup_free_ bool *python =
 		calloc(a->profile->stack_parents.count + 1, sizeof(*python));
+	_cleanup_free_ struct told *tasks =
+		calloc(a->profile->tasks.count + 1, sizeof(*tasks));
 	struct error *error;
 
 	strbuf_clear(ret);
-	if (!python)
+	if (!python || !tasks)
 		return error_no_memory();
 	profile_find_python(a->profile, python);
-	error = for_each_sample(a, python, true, note_python, &programs);
-	if (!error)
-		error = for_each_sample(a, python, false, add_program, &programs);
+	tell_tasks(a, python, tasks);
+	error = add_programs(a, tasks, &programs);
 	if (!error)
 		put_programs(a, &programs, ret);
 	return error;
