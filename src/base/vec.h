@@ -64,6 +64,23 @@ bool vec_extend_(void **data, size_t *count, size_t *capacity, size_t need,
 		(v)->count = (v)->capacity = 0;  \
 	} while (0)
 
+/*
+ * The index of the first element whose member is not less than value, or the count. The
+ * elements are in order of that member, a number.
+ */
+#define vec_lower_bound(v, member, value)                            \
+	({                                                           \
+		size_t low_ = 0, high_ = (v)->count, middle_;        \
+		while (low_ < high_) {                               \
+			middle_ = low_ + (high_ - low_) / 2;         \
+			if ((v)->data[middle_].member < (value))     \
+				low_ = middle_ + 1;                  \
+			else                                         \
+				high_ = middle_;                     \
+		}                                                    \
+		low_;                                                \
+	})
+
 /* Iterates with `it` pointing at each element in turn. */
 #define vec_for_each(it, v)                                  \
 	for (__typeof__(&*(v)->data) it = (v)->data;         \

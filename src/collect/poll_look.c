@@ -121,7 +121,6 @@ static void called_exec(struct poll_tasks *tasks,
 	process->waits = false;
 	/* /proc/PID/mem, where it is open, is that of the program before. */
 	remote_memory_deinit(&process->memory);
-	process->memory = remote_memory_init(process->pid);
 	vec_for_each(thread, &process->threads)
 		thread->pointer = 0;
 	poll_tell_exec(tasks, process);

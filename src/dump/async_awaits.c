@@ -4,17 +4,7 @@
 /* The index of the first one whose waiter is not less. */
 static size_t lower_bound(const struct dump_tasks *tasks, uint64_t waiter)
 {
-	size_t low = 0, high = tasks->awaits.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (tasks->awaits.data[middle].waiter < waiter)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return vec_lower_bound(&tasks->awaits, waiter, waiter);
 }
 
 const struct dump_await *async_awaits_of(const struct dump_tasks *tasks,

@@ -49,26 +49,31 @@ static bool has_word(const char *line, size_t n, const char *word)
 	return false;
 }
 
+static size_t end_of_indent(const char *line, size_t n)
+{
+	size_t at = 0;
+
+	while (at < n && (line[at] == ' ' || line[at] == '\t'))
+		at++;
+	return at;
+}
+
 /* "    async def load(self):"; of Cython "cdef int load(Orders self):". */
 static bool is_def_of(const char *line, size_t n, const char *name)
 {
 	static const char *const begins[] = { "async", "def",  "class",
 					      "cdef",  "cpdef", NULL };
-	size_t at = 0, end;
+	size_t at = end_of_indent(line, n);
+	size_t end = end_of_word(line, n, at);
 
-	while (at < n && (line[at] == ' ' || line[at] == '\t'))
-		at++;
-	end = end_of_word(line, n, at);
 	return is_word_of(begins, line + at, end - at) &&
 	       has_word(line + end, n - end, name);
 }
 
 static bool is_decorator(const char *line, size_t n)
 {
-	size_t at = 0;
+	size_t at = end_of_indent(line, n);
 
-	while (at < n && (line[at] == ' ' || line[at] == '\t'))
-		at++;
 	return at < n && line[at] == '@';
 }
 

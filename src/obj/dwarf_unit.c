@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "obj/dwarf_codes.h"
 
 enum {
@@ -139,10 +140,9 @@ static struct error *read_table(struct reader *r,
 static int compare_codes(const void *left, const void *right)
 {
 	const struct dwarf_abbrev *a = left, *b = right;
+	int order = compare_u64(a->code, b->code);
 
-	if (a->code != b->code)
-		return a->code < b->code ? -1 : 1;
-	return (a->number > b->number) - (a->number < b->number);
+	return order ? order : compare_u64(a->number, b->number);
 }
 
 static void sort_table(struct dwarf_abbrevs *table)
@@ -226,22 +226,16 @@ static const struct dwarf_abbrev *find_abbrev(const struct dwarf_unit *unit,
 					      uint64_t code)
 {
 	const struct dwarf_abbrevs *table = unit->abbrevs;
-	size_t low = 0, high = table->list.count;
+	size_t at;
 
-	if (code - 1 < high && table->list.data[code - 1].code == code &&
+	if (code - 1 < table->list.count &&
+	    table->list.data[code - 1].code == code &&
 	    (code == 1 || table->list.data[code - 2].code < code))
 		return &table->list.data[code - 1];
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (table->list.data[middle].code < code)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == table->list.count || table->list.data[low].code != code)
+	at = vec_lower_bound(&table->list, code, code);
+	if (at == table->list.count || table->list.data[at].code != code)
 		return NULL;
-	return &table->list.data[low];
+	return &table->list.data[at];
 }
 
 /* --- DIEs --------------------------------------------------------------- */

@@ -55,7 +55,6 @@ struct elf_symbol_iter {
 /*
  * Over a section of type SHT_SYMTAB or SHT_DYNSYM. ERROR_FORMAT if its string
  * table is no string table. The file must outlive the iterator.
-
  */
 struct error *elf_symbol_iter_init(struct elf_file *file,
 				   const struct elf_section *section,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/vec.h"
 #include "obj/elf_debug.h"
 #include "obj/elf_symbols.h"
@@ -192,10 +193,9 @@ static struct error *read_dynsym(struct elf_file *file, struct plt *plt)
 static int compare_resolvers(const void *a, const void *b)
 {
 	const struct resolver *x = a, *y = b;
+	int order = compare_u64(x->vaddr, y->vaddr);
 
-	if (x->vaddr != y->vaddr)
-		return x->vaddr < y->vaddr ? -1 : 1;
-	return (x->index > y->index) - (x->index < y->index);
+	return order ? order : compare_u64(x->index, y->index);
 }
 
 static struct error *collect_resolvers(const struct symtab *tab,
@@ -261,20 +261,11 @@ static bool entry_slot(const uint8_t *code, size_t size, uint64_t vaddr,
 /* IRELATIVE: the name of the resolver at that address, as far as known. */
 static const char *resolver_name(const struct plt *plt, uint64_t vaddr)
 {
-	size_t low = 0, high = plt->resolvers.count;
+	size_t at = vec_lower_bound(&plt->resolvers, vaddr, vaddr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (plt->resolvers.data[middle].vaddr < vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == plt->resolvers.count ||
-	    plt->resolvers.data[low].vaddr != vaddr)
+	if (at == plt->resolvers.count || plt->resolvers.data[at].vaddr != vaddr)
 		return NULL;
-	return plt->resolvers.data[low].name;
+	return plt->resolvers.data[at].name;
 }
 
 static struct error *add_entry(struct load *load, const struct plt *plt,

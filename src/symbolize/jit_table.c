@@ -10,6 +10,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/compare.h"
 #include "base/fd.h"
 #include "base/map.h"
 #include "symbolize/rooted.h"
@@ -79,10 +80,9 @@ struct cfi_table *jit_code_cfi(struct jit_code *code)
 static int by_line_address(const void *a, const void *b)
 {
 	const struct jit_line *x = a, *y = b;
+	int order = compare_u64(x->address, y->address);
 
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
+	return order ? order : compare_u64(x->number, y->number);
 }
 
 static bool sort_lines(struct jit_code *code)

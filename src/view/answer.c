@@ -39,6 +39,15 @@ static struct answer answer_init(const struct profile *profile, uint32_t event,
 	};
 }
 
+/* But for what is lent to it: own time and names. */
+static void answer_deinit(struct answer *a)
+{
+	free(a->has_python);
+	strbuf_deinit(&a->text);
+	strbuf_deinit(&a->programs);
+	strbuf_deinit(&a->word);
+}
+
 /* --- The first lines ---------------------------------------------------- */
 
 static uint64_t count_incomplete(const struct answer *a)
@@ -488,9 +497,7 @@ struct error *answer_summary(const struct profile *profile, uint32_t event,
 		take_piece(&a, &pieces[ANSWER_SAMPLES]);
 		error = strbuf_error(&a.text);
 	}
-	strbuf_deinit(&a.text);
-	strbuf_deinit(&a.programs);
-	strbuf_deinit(&a.word);
+	answer_deinit(&a);
 	return error;
 }
 
@@ -669,6 +676,16 @@ static void order_by_total(struct own_time *own)
 	      compare_totals);
 }
 
+static struct error *find_python(struct answer *a)
+{
+	a->has_python = calloc(a->profile->stack_parents.count + 1,
+			       sizeof(*a->has_python));
+	if (!a->has_python)
+		return error_no_memory();
+	profile_find_python(a->profile, a->has_python);
+	return NULL;
+}
+
 static struct error *put_all(struct answer *a)
 {
 	struct error *error = own_time_create(a->profile, a->event_index,
@@ -681,6 +698,8 @@ static struct error *put_all(struct answer *a)
 					   &a->names);
 	if (!error && !a->options->is_brief)
 		error = put_summary(a);
+	if (!error)
+		error = find_python(a);
 	if (!error)
 		error = answer_find_programs(a, &a->programs);
 	if (error)
@@ -713,8 +732,6 @@ struct error *answer_write(const struct profile *profile, uint32_t event,
 		error = error_os(errno, NULL, "cannot write the report");
 	own_time_destroy(a.own);
 	place_names_destroy(a.names);
-	strbuf_deinit(&a.text);
-	strbuf_deinit(&a.programs);
-	strbuf_deinit(&a.word);
+	answer_deinit(&a);
 	return error;
 }

@@ -45,9 +45,7 @@ static void programs_deinit(struct programs *programs)
 	map_deinit(&programs->pythons);
 }
 
-/* python: by stack, whether there is a Python frame in it. */
-static void tell_tasks(const struct answer *a, const bool *python,
-		       struct told *tasks)
+static void tell_tasks(const struct answer *a, struct told *tasks)
 {
 	const struct profile_samples *s = &a->profile->samples;
 
@@ -56,7 +54,7 @@ static void tell_tasks(const struct answer *a, const bool *python,
 
 		if (s->event[i] != a->event_index)
 			continue;
-		if (stack != PROFILE_NONE && python[stack])
+		if (stack != PROFILE_NONE && a->has_python[stack])
 			tasks[s->task[i]].has_python = true;
 		else
 			tasks[s->task[i]].period += s->period[i];
@@ -155,17 +153,14 @@ static void put_programs(const struct answer *a, struct programs *programs,
 struct error *answer_find_programs(const struct answer *a, struct strbuf *ret)
 {
 	_cleanup_(programs_deinit) struct programs programs = {};
-	_cleanup_free_ bool *python =
-		calloc(a->profile->stack_parents.count + 1, sizeof(*python));
 	_cleanup_free_ struct told *tasks =
 		calloc(a->profile->tasks.count + 1, sizeof(*tasks));
 	struct error *error;
 
 	strbuf_clear(ret);
-	if (!python || !tasks)
+	if (!tasks)
 		return error_no_memory();
-	profile_find_python(a->profile, python);
-	tell_tasks(a, python, tasks);
+	tell_tasks(a, tasks);
 	error = add_programs(a, tasks, &programs);
 	if (!error)
 		put_programs(a, &programs, ret);

@@ -23,6 +23,8 @@ struct answer {
 	struct place_names *names;
 	size_t columns;
 	struct strbuf text;
+	/* By stack, whether there is a Python frame in it. */
+	bool *has_python;
 	/* answer_find_programs() */
 	struct strbuf programs;
 	/* Scratch. */

@@ -44,9 +44,7 @@ static bool are_processes(const struct threads *threads)
 				       threads->index.count);
 }
 
-/* python: by stack, whether there is a Python frame in it. */
-static struct error *gather_threads(const struct answer *a, const bool *python,
-				    struct threads *ret)
+static struct error *gather_threads(const struct answer *a, struct threads *ret)
 {
 	const struct profile *p = a->profile;
 
@@ -70,7 +68,8 @@ static struct error *gather_threads(const struct answer *a, const bool *python,
 			return error_no_memory();
 		known = &ret->list.data[*at];
 		known->period += p->samples.period[i];
-		known->has_python |= stack != PROFILE_NONE && python[stack];
+		known->has_python |= stack != PROFILE_NONE &&
+				     a->has_python[stack];
 		known->has_names |=
 			profile_task(p, known->task)->comm != task->comm;
 		/* A thread goes by the name that it had last. */
@@ -298,14 +297,8 @@ static void put_thread_rows(struct answer *a, const struct threads *threads)
 struct error *answer_put_threads(struct answer *a)
 {
 	struct threads threads = {};
-	_cleanup_free_ bool *python = calloc(a->profile->stack_parents.count + 1,
-					     sizeof(*python));
-	struct error *error = python ? NULL : error_no_memory();
+	struct error *error = gather_threads(a, &threads);
 
-	if (!error) {
-		profile_find_python(a->profile, python);
-		error = gather_threads(a, python, &threads);
-	}
 	if (!error)
 		error = join_helpers(a, &threads);
 	if (!error && threads.processes.count > 1)
