@@ -47,6 +47,8 @@ struct report_settings {
 	bool has_callers;
 	/* Its opposite: the order of the first screen. */
 	bool by_total;
+	/* On the first screen. */
+	bool without_libraries;
 	/* Of the first screen; NULL: answer_event(). */
 	const char *event;
 	/* The function whose callers are asked for, or NULL. */
@@ -281,6 +283,9 @@ static struct error *prepare(struct report_settings *s)
 	if (s->callers && (!shows_answer(s) || s->by_total))
 		return error_create(ERROR_INVALID_ARGUMENT,
 				    "--callers has a report of its own; options of other reports do not go with it");
+	if (s->without_libraries && (!shows_answer(s) || s->callers))
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "--no-libraries is for the report of functions and lines; options of other reports do not go with it");
 	if (s->by_total && !shows_answer(s))
 		return error_create(ERROR_INVALID_ARGUMENT,
 				    "--total is for the report of functions and lines; a table is ordered by total time as it is, see --children");
@@ -444,6 +449,7 @@ static struct error *show_report(struct report_settings *s,
 		.folder = folder,
 		.is_filtered = input_is_filtered(&s->input),
 		.by_total = s->by_total,
+		.without_libraries = s->without_libraries,
 		.path = path,
 		.recorded = input_recorded(path),
 		.symfs = s->input.symfs,
@@ -529,6 +535,7 @@ static struct error *print_report(struct report_settings *s,
 		.columns = s->columns,
 		.is_filtered = input_is_filtered(&s->input),
 		.by_total = s->by_total,
+		.without_libraries = s->without_libraries,
 	};
 	_cleanup_profile_ struct profile *profile = NULL;
 	struct profile_options options = {
@@ -722,6 +729,8 @@ static const struct option options[] = {
 		 "browse the report on the terminal: open, zoom, annotate (default on a terminal)"),
 	OPT_BOOL(0, "total", struct report_settings, by_total,
 		 "show functions and lines by total time, with the Python functions that they call, instead of own time"),
+	OPT_BOOL(0, "no-libraries", struct report_settings, without_libraries,
+		 "count the time in installed packages and the standard library for the functions of your own files that call them"),
 	OPT_STRING(0, "event", struct report_settings, event, "<event>",
 		   "show samples of this event (default: the first of waits, or else of the processor's time; of a table, each event)",
 		   .values = event_words),

@@ -47,6 +47,7 @@ static struct own_time_options time_options(const struct own_rows *rows,
 	return (struct own_time_options){ .event = rows->event,
 					  .keep = keep ? keep_row : NULL,
 					  .keep_arg = keep,
+					  .without_libraries = rows->options->without_libraries,
 					  .watch = rows->watch };
 }
 

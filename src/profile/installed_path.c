@@ -18,11 +18,12 @@ static const char *behind_folder(const char *path, const char *folder)
 /* Behind ".../lib/python3.12/", or NULL. */
 static const char *behind_library(const char *path)
 {
-	const char *at = behind_folder(path, "/lib/python3.");
+	const char *at = behind_folder(path, "/lib/python");
 
-	if (!at || !isdigit((unsigned char)*at))
+	if (!at || (*at != '2' && *at != '3') || at[1] != '.' ||
+	    !isdigit((unsigned char)at[2]))
 		return NULL;
-	at += strspn(at, "0123456789t");
+	at += 2 + strspn(at + 2, "0123456789t");
 	return *at == '/' && at[1] ? at + 1 : NULL;
 }
 
@@ -38,4 +39,9 @@ const char *installed_path(const char *path)
 	const char *found = installed_package_path(path);
 
 	return found ? found : behind_library(path);
+}
+
+bool path_is_library(const char *path)
+{
+	return installed_path(path) || !strncmp(path, "<frozen ", 8);
 }

@@ -5,6 +5,7 @@
 
 #include "base/compare.h"
 #include "base/map.h"
+#include "profile/library_files.h"
 
 /* What is known of a stack: its innermost Python frame, and what is below it. */
 struct stack_state {
@@ -12,6 +13,8 @@ struct stack_state {
 	uint32_t python;
 	/* The same of the next Python frame outwards, if this one is Python. */
 	uint32_t outer;
+	/* The same of the innermost one, which may be a library's that does not count. */
+	uint32_t innermost;
 	uint32_t function;
 	uint32_t line;
 	uint32_t file;
@@ -23,6 +26,7 @@ struct stack_state {
 static const struct stack_state no_python = {
 	.python = PROFILE_NONE,
 	.outer = PROFILE_NONE,
+	.innermost = PROFILE_NONE,
 	.subject = PROFILE_NONE,
 };
 
@@ -47,6 +51,8 @@ struct builder {
 	struct symbol_state *symbols;
 	struct frame_state *frames;
 	struct stack_state *stacks;
+	/* By string, if they do not count; or NULL. */
+	bool *libraries;
 	/* Name and def to function; file and number to line; file. */
 	struct map function_index;
 	struct map line_index;
@@ -104,6 +110,15 @@ struct own_entry own_entry_of(const struct profile *profile,
 	};
 }
 
+static struct own_entry entry_of(const struct builder *b,
+				 const struct profile_frame *frame)
+{
+	struct own_entry entry = own_entry_of(b->profile, frame);
+
+	entry.is_library = !entry.is_python && b->options->without_libraries;
+	return entry;
+}
+
 /* The entry of that key; a new one is as `entry`. */
 static struct error *find_entry(struct map *index,
 				struct own_entry_vec *entries, uint64_t key,
@@ -132,7 +147,7 @@ static struct error *find_entries(struct builder *b,
 				  const struct profile_frame *frame,
 				  struct frame_state *state)
 {
-	struct own_entry entry = own_entry_of(b->profile, frame);
+	struct own_entry entry = entry_of(b, frame);
 	uint32_t def = frame->symbol == PROFILE_NONE ? entry.is_python :
 						       entry.line;
 	uint32_t line = frame->line ? frame->line : entry.line;
@@ -174,11 +189,12 @@ static struct error *enter_python(struct builder *b, uint32_t stack,
 		&b->frames[b->profile->stack_frames.data[stack]];
 	struct error *error = NULL;
 
+	spent_enter_python(&state->below, ask_symbol(b, frame),
+			   ask_stack(b, state->innermost));
 	state->outer = state->python;
 	state->python = stack;
+	state->innermost = stack;
 	state->subject = PROFILE_NONE;
-	spent_enter_python(&state->below, ask_symbol(b, frame),
-			   ask_stack(b, state->outer));
 	if (!known->is_known)
 		error = find_entries(b, frame, known);
 	known->is_known = !error;
@@ -186,6 +202,26 @@ static struct error *enter_python(struct builder *b, uint32_t stack,
 	state->line = known->line;
 	state->file = known->file;
 	return error;
+}
+
+static bool is_library(const struct builder *b, const struct profile_frame *frame)
+{
+	return b->libraries && frame->file != PROFILE_NONE &&
+	       b->libraries[frame->file];
+}
+
+static void enter_library(struct builder *b, uint32_t stack,
+			  const struct profile_frame *frame,
+			  struct stack_state *state)
+{
+	uint8_t before = state->below.kind;
+
+	if (spent_enter_library(&state->below, ask_symbol(b, frame),
+				ask_stack(b, state->innermost)))
+		state->subject = b->profile->stack_frames.data[stack];
+	else if (state->below.kind != before)
+		state->subject = PROFILE_NONE;
+	state->innermost = stack;
 }
 
 static enum spent_where where_is(const struct profile *profile,
@@ -226,7 +262,9 @@ static struct error *follow_stacks(struct builder *b)
 		if (!watch_goes_on(b->options->watch, "following stacks", i,
 				   p->stack_parents.count))
 			return watch_error(b->options->watch);
-		if (frame->kind == PROFILE_FRAME_PYTHON)
+		if (frame->kind == PROFILE_FRAME_PYTHON && is_library(b, frame))
+			enter_library(b, i, frame, &state);
+		else if (frame->kind == PROFILE_FRAME_PYTHON)
 			error = enter_python(b, i, frame, &state);
 		else if (frame->kind != PROFILE_FRAME_MARKER ||
 			 spent_is_state(ask_symbol(b, frame)->kind))
@@ -674,6 +712,7 @@ static void builder_deinit(struct builder *b)
 	free(b->symbols);
 	free(b->frames);
 	free(b->stacks);
+	free(b->libraries);
 	free(b->function_rows);
 	free(b->line_rows);
 	free(b->file_rows);
@@ -699,6 +738,8 @@ static struct error *look_at_stacks(struct builder *b, struct stack_state *none)
 	if (!b->symbols || !b->frames || !b->stacks)
 		return error_no_memory();
 	error = add_nothing(b, none);
+	if (!error && b->options->without_libraries)
+		error = library_files_find(p, &b->libraries);
 	return error ? error : follow_stacks(b);
 }
 

@@ -40,6 +40,8 @@ struct own_weight {
 struct own_entry {
 	/* False: samples without a Python frame. */
 	bool is_python;
+	/* Of these: or with frames of libraries alone, which do not count. */
+	bool is_library;
 	/*
 	 * The name of the function's symbol, of a line that of its first sample, of
 	 * a file the first seen there; PROFILE_NONE where no record names the code.
@@ -116,6 +118,12 @@ struct own_time_options {
 	bool (*keep)(const struct profile *profile, size_t row,
 		     const void *arg);
 	const void *keep_arg;
+	/*
+	 * Time in functions of libraries (profile/library_files.h) is own time of the
+	 * program's own function that called them, of the kind SPENT_LIBRARY. Where
+	 * there is none, it is as time without a Python frame.
+	 */
+	bool without_libraries;
 	/* Stops it, or NULL: ERROR_INTERRUPTED. */
 	struct watch *watch;
 };

@@ -151,6 +151,20 @@ void spent_enter_python(struct spent_below *below,
 	};
 }
 
+bool spent_enter_library(struct spent_below *below,
+			 const struct spent_symbol *symbol,
+			 const struct spent_symbol *outer)
+{
+	if (below->kind == SPENT_LIBRARY ||
+	    (below->kind == SPENT_IMPORT && below->has_python))
+		return false;
+	spent_enter_python(below, symbol, outer);
+	if (below->kind == SPENT_IMPORT)
+		return false;
+	below->kind = SPENT_LIBRARY;
+	return true;
+}
+
 bool spent_without_native(struct spent_below *below)
 {
 	if (below->kind != SPENT_INTERPRETER && below->kind != SPENT_NATIVE)

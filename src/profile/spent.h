@@ -22,6 +22,8 @@ enum spent_kind {
 	SPENT_KERNEL,
 	SPENT_ALLOCATION,
 	SPENT_IMPORT,
+	/* A Python function that is not the program's own, and all that it calls. */
+	SPENT_LIBRARY,
 	/* Taking the GIL, or dropping it. */
 	SPENT_GIL,
 	/* The garbage collector. */
@@ -129,6 +131,13 @@ struct spent_below {
 void spent_enter_python(struct spent_below *below,
 			const struct spent_symbol *symbol,
 			const struct spent_symbol *outer);
+/*
+ * The same of a library's function, whose time is to count for who called it. True:
+ * the time is spent in that function. False: in one that called it, or in an import.
+ */
+bool spent_enter_library(struct spent_below *below,
+			 const struct spent_symbol *symbol,
+			 const struct spent_symbol *outer);
 /*
  * Another frame, not the interpreter's own. True: the time is spent in that one,
  * as far as is known. Of native functions that is the outermost one, which Python

@@ -178,6 +178,7 @@ static void init_answer(struct report_view *r)
 				       .recordings = source_recordings_all(
 					       input->profile) };
 	r->answer_options = (struct answer_options){
+		.without_libraries = input->without_libraries,
 		.folder = input->folder,
 		.source = sources_answer_line,
 		.source_arg = &r->sources,

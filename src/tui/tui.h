@@ -30,6 +30,8 @@ struct tui_input {
 	bool is_filtered;
 	/* The answer begins in the order of total time. */
 	bool by_total;
+	/* See struct answer_options. */
+	bool without_libraries;
 	/* What the recording is called. */
 	const char *path;
 	/* When it was last written, s since 1970; 0: not known. */

@@ -11,6 +11,7 @@
 #include "base/plural.h"
 #include "base/python_command.h"
 #include "profile/frame_line.h"
+#include "profile/library_files.h"
 #include "profile/sample_faults.h"
 #include "view/answer_screen.h"
 #include "view/fault_text.h"
@@ -72,6 +73,9 @@ enum {
 	FEW_SAMPLES = 100,
 	/* Less is missing from every recording. */
 	MISSED_TICKS = 128,
+	/* Percent: who has less of it is not asked for, and what hides it. */
+	OWN_FILE_MIN = 5,
+	LIBRARIES_MIN = 50,
 };
 
 static void put_pythons(struct answer *a)
@@ -457,6 +461,9 @@ static struct error *put_summary(struct answer *a)
 	put_times(a);
 	put_samples(a);
 	put_kinds(a);
+	if (a->options->without_libraries)
+		strbuf_puts(&a->text,
+			    "What libraries do counts for the functions of your own files that call them.\n");
 	answer_doubts(a->profile, a->event_index, a->options, a->own,
 		      &a->text);
 	put_other_events(a);
@@ -492,6 +499,8 @@ struct error *answer_summary(const struct profile *profile, uint32_t event,
 		put_pythons(&a);
 		take_piece(&a, &pieces[ANSWER_PYTHON]);
 		put_times(&a);
+		if (options->without_libraries)
+			strbuf_puts(&a.text, ", libraries count for their callers");
 		take_piece(&a, &pieces[ANSWER_TIME]);
 		put_samples(&a);
 		take_piece(&a, &pieces[ANSWER_SAMPLES]);
@@ -587,6 +596,43 @@ void answer_notes(const struct profile *profile, uint32_t event,
 	nameless_note(profile, own, out);
 }
 
+static void put_libraries(struct answer *a, uint64_t period)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	strbuf_percent(&text, period, a->own->all.period);
+	strbuf_printf(&text,
+		      " of the time is in libraries. 'kaa report --no-libraries%s' counts it for the functions of your own files that call them.\n",
+		      a->options->recording ? a->options->recording : "");
+	own_command_puts(&a->text, text.data);
+}
+
+/* Who looks for a line to change finds others' here, and something is to be seen of it. */
+static struct error *note_libraries(struct answer *a)
+{
+	_cleanup_free_ bool *libraries = NULL;
+	uint64_t theirs = 0, own = 0;
+	struct error *error;
+
+	if (a->options->without_libraries || a->options->is_live)
+		return NULL;
+	error = library_files_find(a->profile, &libraries);
+	if (error)
+		return error;
+	vec_for_each(file, &a->own->files) {
+		if (!file->is_python || file->file == PROFILE_NONE)
+			continue;
+		if (libraries[file->file])
+			theirs += file->own.period;
+		else if (file->total.period > own)
+			own = file->total.period;
+	}
+	if (answer_share(a, theirs) >= LIBRARIES_MIN &&
+	    answer_share(a, own) >= OWN_FILE_MIN)
+		put_libraries(a, theirs);
+	return NULL;
+}
+
 /* --- what stands below the functions and lines --- */
 
 /* The recorder itself has said what else there is to doubt. */
@@ -613,6 +659,8 @@ static struct error *put_end(struct answer *a)
 	strbuf_putc(&a->text, '\n');
 	before = a->text.len;
 	answer_note_waiting(a);
+	if (!error)
+		error = note_libraries(a);
 	if (!error)
 		error = put_notes(a);
 	answer_notes(a->profile, a->event_index, a->own, &a->text);
@@ -688,8 +736,11 @@ static struct error *find_python(struct answer *a)
 
 static struct error *put_all(struct answer *a)
 {
-	struct error *error = own_time_create(a->profile, a->event_index,
-					      &a->own);
+	const struct own_time_options options = {
+		.event = a->event_index,
+		.without_libraries = a->options->without_libraries,
+	};
+	struct error *error = own_time_select(a->profile, &options, &a->own);
 
 	if (!error && a->options->by_total)
 		order_by_total(a->own);

@@ -41,6 +41,8 @@ struct answer_options {
 	bool is_brief;
 	/* The heaviest total time first, not own time. */
 	bool by_total;
+	/* See struct own_time_options. */
+	bool without_libraries;
 	/* The words that name the recording in a command (" -i x.data"), or NULL. */
 	const char *recording;
 	/*

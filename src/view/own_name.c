@@ -19,7 +19,8 @@ void own_name_function(const struct profile *profile,
 	struct python_symbol python;
 
 	if (!entry->is_python)
-		strbuf_puts(out, "[no Python code]");
+		strbuf_puts(out, entry->is_library ? "[not in your files]" :
+						     "[no Python code]");
 	else if (entry->name == PROFILE_NONE)
 		strbuf_puts(out, "[unknown Python code]");
 	else if (python_symbol_parse(name, &python))

@@ -36,9 +36,7 @@ enum place_kind place_kind(const char *path)
 {
 	if (installed_package_path(path))
 		return PLACE_PACKAGE;
-	return installed_path(path) || !strncmp(path, "<frozen ", 8) ?
-		       PLACE_STANDARD :
-		       PLACE_PROGRAM;
+	return path_is_library(path) ? PLACE_STANDARD : PLACE_PROGRAM;
 }
 
 static const char *shorten(const char *path, const char *folder)

@@ -6,6 +6,9 @@
 
 #include "base/compare.h"
 #include "base/map.h"
+#include "base/name_match.h"
+#include "base/path_name.h"
+#include "profile/installed_path.h"
 #include "profile/symbol_word.h"
 #include "view/cython_name.h"
 #include "view/fit.h"
@@ -23,6 +26,7 @@ static const char *const kind_names[] = {
 	[SPENT_KERNEL] = "kernel",
 	[SPENT_ALLOCATION] = "allocation",
 	[SPENT_IMPORT] = "import",
+	[SPENT_LIBRARY] = "libraries",
 	[SPENT_GIL] = "GIL wait",
 	[SPENT_GC] = "garbage collection",
 	[SPENT_UNTOLD] = "running",
@@ -140,6 +144,22 @@ static void put_kernel(const struct profile *profile,
 	strbuf_puts(out, call.is_system_call ? "()" : "");
 }
 
+/* "json" of json/decoder.py. */
+static void put_library(const struct profile *profile,
+			const struct profile_frame *frame, struct strbuf *out)
+{
+	const char *path = profile_string(profile, frame->file, "");
+	const char *name = installed_path(path);
+	size_t length = name ? strcspn(name, "/") : 0;
+
+	if (name && !name[length] && name_ends_with(name, ".py"))
+		length -= strlen(".py");
+	if (name)
+		text_append(out, name, length);
+	else
+		put_string(out, path_name(path));
+}
+
 const char *spent_kind_text(enum spent_kind kind)
 {
 	return kind_names[kind];
@@ -152,6 +172,8 @@ void spent_text_function(const struct profile *profile, enum spent_kind kind,
 		strbuf_puts(out, kind_names[kind]);
 	else if (kind == SPENT_KERNEL)
 		put_kernel(profile, profile_frame(profile, subject), out);
+	else if (kind == SPENT_LIBRARY)
+		put_library(profile, profile_frame(profile, subject), out);
 	else
 		put_native(profile, profile_frame(profile, subject), out);
 }

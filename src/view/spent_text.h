@@ -33,7 +33,8 @@ void spent_text_library(const struct profile *profile,
 /* What is said of a kind: the frame of what it was spent in, too. */
 static inline bool spent_has_subject(enum spent_kind kind)
 {
-	return kind == SPENT_NATIVE || kind == SPENT_KERNEL;
+	return kind == SPENT_NATIVE || kind == SPENT_KERNEL ||
+	       kind == SPENT_LIBRARY;
 }
 
 /* "native" */

@@ -192,6 +192,30 @@ def test_mistakes(kaa, command, words, recording):
     assert words[-1].split(",")[0] in result.stderr and not result.stdout
 
 
+@pytest.mark.parametrize("words", [["--callers", "middle"], ["-g"], ["--sort", "pid"], ["-S", "middle"]])
+def test_without_libraries_there_is_one_report(kaa, words, recording):
+    message = kaa("report", "--no-libraries", "-i", recording, *words, status=129).stderr
+    assert "--no-libraries" in message
+
+
+def test_libraries_count_for_who_calls_them(kaa, tmp_path):
+    """In the report that the first one names; the command of a package that calls the program is no function of it."""
+    venv = "/srv/venv/lib/python3.12/site-packages"
+    command, main = ("<module>", "/srv/venv/bin/pytest", 1, 8), ("main", "/srv/app/main.py", 10, 14)
+    run, get = ("run", f"{venv}/pytest/main.py", 20, 21), ("get", f"{venv}/requests/api.py", 30, 31)
+    data = planted.sampled(kaa, tmp_path / "perf.data", {(command, run): 20, (command, run, main, get): 70, (command, run, main): 10})
+    words = ["--stdio", "-i", data]
+    first = kaa("report", *words, env=answer.WIDE).stdout
+    assert f"report --no-libraries -i {data}' counts it for the functions of your own files" in first
+    second = kaa("report", "--no-libraries", *words, env=answer.WIDE).stdout
+    assert "--no-libraries" not in second
+    assert re.search(r"^ 80\.0% +80\.0%  main +/srv/app/main\.py:10 +requests 70", second, re.M)
+    assert re.search(r"^ 20\.0% +20\.0%  \[not in your files\] +pytest 20$", second, re.M)
+    assert re.search(r"^ 80\.0% +80\.0%  /srv/app/main\.py:14$", second, re.M)
+    for own in "get", "run":
+        assert re.search(rf"^ +[0-9.]+% +[0-9.]+%  {own} ", first, re.M) and not re.search(rf" {own} ", second)
+
+
 @BOTH
 def test_full_disk(kaa, command, recording):
     with open("/dev/full", "w") as full:

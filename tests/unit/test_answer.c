@@ -4,6 +4,7 @@
 
 #include "model.h"
 #include "perfdata/kaa_stream.h"
+#include "profile/installed_path.h"
 #include "view/answer.h"
 #include "view/fit.h"
 #include "view/place_name.h"
@@ -18,6 +19,8 @@ static void put_source(void *arg, const char *file, uint32_t line,
 		       struct strbuf *out)
 {
 	(void)arg;
+	if (path_is_library(file))
+		return;
 	assert_memory_equal(file, "/srv/", 5);
 	strbuf_printf(out, "\t\tsource of line %u, which is as long as a line of code may well be;", line);
 }
@@ -104,6 +107,57 @@ static void test_the_hot_function_comes_first(void **state)
 		"\n"
 		"next\n");
 	free(text);
+	model_deinit(&m);
+}
+
+#define LOADS "py:py::loads:/usr/lib/python3.11/json/__init__.py"
+#define GET "py:py::get:/srv/venv/lib/python3.11/site-packages/requests/api.py"
+#define OWN_HINT " report --no-libraries' counts it for the functions of your own files"
+
+/* Who wants to know which of the own lines to change, sees others' functions alone. */
+static void test_time_in_libraries_may_count_for_who_calls_them(void **state)
+{
+	struct answer_options options = { .columns = 100,
+					  .folder = "/srv",
+					  .without_libraries = true };
+	struct model m;
+	size_t size;
+	char *text;
+	FILE *out;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 500000000, MAIN " I:eval " F "@3 I:eval " LOADS " list_sort");
+	model_sample(&m, 300000000, MAIN " I:eval " F "@4 I:eval " GET);
+	model_sample(&m, 200000000, MAIN " I:eval " F "@4 list_sort");
+	assert_screen_says(&m, 200, OWN_HINT);
+	out = open_memstream(&text, &size);
+	assert_ok(answer_write(m.profile, 0, &options, out));
+	assert_int_equal(fclose(out), 0);
+	assert_says(text, "Spent in: libraries 80 %, native 20 %\n"
+			  "What libraries do counts for the functions of your own files that call them.\n");
+	assert_says(text, "\n100.0%  100.0%  f         x.py        json 50, requests 30, list_sort 20\n\n");
+	assert_says(text, "\n 50.0%   50.0%  x.py:3\n 50.0%   50.0%  x.py:4\n\n");
+	assert_does_not_say(text, "--no-libraries");
+	free(text);
+	model_deinit(&m);
+}
+
+static void test_libraries_are_no_news_where_little_is_in_them(void **state)
+{
+	struct model m;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 490000000, MAIN " I:eval " F "@3 I:eval " LOADS);
+	model_sample(&m, 510000000, MAIN " I:eval " F "@4");
+	assert_screen_does_not_say(&m, 200, "--no-libraries");
+	model_deinit(&m);
+	/* There is nothing of one's own to see. */
+	init(&m);
+	model_sample(&m, 970000000, GET " I:eval " LOADS);
+	model_sample(&m, 30000000, MAIN);
+	assert_screen_does_not_say(&m, 200, "--no-libraries");
 	model_deinit(&m);
 }
 
@@ -1386,6 +1440,8 @@ int main(void)
 		cmocka_unit_test(test_the_hot_function_comes_first),
 		cmocka_unit_test(test_time_without_python_is_of_its_programs),
 		cmocka_unit_test(test_time_without_python_is_of_its_library),
+		cmocka_unit_test(test_time_in_libraries_may_count_for_who_calls_them),
+		cmocka_unit_test(test_libraries_are_no_news_where_little_is_in_them),
 		cmocka_unit_test(test_a_cut_stack_does_not_name_the_program),
 		cmocka_unit_test(test_others_have_names),
 		cmocka_unit_test(test_the_order_of_totals),

@@ -3,6 +3,8 @@
 #include "assert_ok.h"
 
 #include "model.h"
+#include "profile/installed_path.h"
+#include "profile/library_files.h"
 #include "profile/own_time.h"
 
 #define F "py:py::f:/srv/x.py"
@@ -118,6 +120,135 @@ static void test_rows_that_are_not_kept_are_not_there(void **state)
 	check_entry(&m, &own->functions, "py::g:/srv/x.py", 0, 2, 2);
 	check_entry(&m, &own->functions, "py::<module>:/srv/y.py", 0, 8, 10);
 	assert_int_equal(own->kinds[SPENT_NATIVE].period, 2);
+	model_deinit(&m);
+}
+
+#define LIB "/usr/lib/python3.11/"
+#define LOADS "py:py::loads:" LIB "json/__init__.py"
+#define DECODE "py:py::decode:" LIB "json/decoder.py"
+#define FIND "py:py::find:" LIB "importlib/_bootstrap.py"
+#define LIB_BODY "py:py::<module>:" LIB "json/__init__.py"
+#define COMMAND "py:py::<module>:/usr/bin/pytest-3"
+
+static struct own_time *own_without_libraries(const struct model *m)
+{
+	struct own_time_options options = { .without_libraries = true };
+	struct own_time *own = NULL;
+
+	assert_ok(own_time_select(m->profile, &options, &own));
+	return own;
+}
+
+/* What one of the parts of a function weighs that are of a kind; 0: it has none. */
+static uint64_t part_of(const struct own_time *own,
+			const struct own_entry *function, enum spent_kind kind)
+{
+	uint64_t period = 0;
+
+	for (uint32_t i = 0; i < function->part_count; i++)
+		if (own->parts.data[function->first_part + i].kind == kind)
+			period += own->parts.data[function->first_part + i].weight.period;
+	return period;
+}
+
+static void test_libraries_count_for_who_calls_them(void **state)
+{
+	_cleanup_own_time_ struct own_time *own = NULL;
+	const struct own_entry *f;
+	struct model m;
+
+	(void)state;
+	model_init(&m, NULL);
+	model_sample(&m, 1, F "@3 I:eval " LOADS " I:eval " DECODE " scan");
+	model_sample(&m, 2, F "@4 I:eval " LOADS " k:read");
+	/* A function of the program that a library calls is the program's again. */
+	model_sample(&m, 4, F "@3 I:eval " DECODE " I:eval " G "@8 list_sort");
+	model_sample(&m, 8, F "@5 list_sort");
+	/* What the machinery of imports does is no library that somebody chose. */
+	model_sample(&m, 16, F "@2 I:eval " FIND " I:eval " LIB_BODY " " DECODE);
+	model_sample(&m, 32, COMMAND " I:eval " LOADS " " DECODE " list_sort");
+	model_sample(&m, 64, "_start I:eval");
+	model_sample(&m, 128, LOADS " I:eval " G "@9");
+	own = own_without_libraries(&m);
+	assert_int_equal(own->all.period, 255);
+	assert_int_equal(own->functions.count, 3);
+	check_entry(&m, &own->functions, "py::f:/srv/x.py", 0, 27, 31);
+	check_entry(&m, &own->functions, "py::g:/srv/x.py", 0, 132, 132);
+	check_entry(&m, &own->functions, "-", 0, 96, 96);
+	check_entry(&m, &own->lines, "py::f:/srv/x.py", 3, 1, 5);
+	check_entry(&m, &own->lines, "py::f:/srv/x.py", 4, 2, 2);
+	assert_true(entry_of(&m, &own->functions, "-", 0)->is_library);
+	f = entry_of(&m, &own->functions, "py::f:/srv/x.py", 0);
+	assert_int_equal(part_of(own, f, SPENT_LIBRARY), 3);
+	assert_int_equal(part_of(own, f, SPENT_NATIVE), 8);
+	assert_int_equal(part_of(own, f, SPENT_IMPORT), 16);
+	assert_int_equal(own->kinds[SPENT_LIBRARY].period, 35);
+	own_time_destroy(own);
+	own = own_of(&m);
+	check_entry(&m, &own->functions, "py::f:/srv/x.py", 0, 8, 31);
+	assert_int_equal(own->kinds[SPENT_LIBRARY].period, 0);
+	model_deinit(&m);
+}
+
+/* Of a garbage collector and of who waits for the GIL that is told in libraries, too. */
+static void test_what_libraries_wait_for_is_told(void **state)
+{
+	_cleanup_own_time_ struct own_time *own = NULL;
+	struct model m;
+
+	(void)state;
+	model_init(&m, NULL);
+	model_sample(&m, 1, F " I:eval " LOADS " take_gil k:futex");
+	model_sample(&m, 2, F " I:eval " LOADS " malloc");
+	/* A finalizer, which is code of a library again. */
+	model_sample(&m, 4, F " I:eval " LOADS " gc_collect_main " DECODE);
+	model_sample(&m, 8, F " gc_collect_main");
+	own = own_without_libraries(&m);
+	check_entry(&m, &own->functions, "py::f:/srv/x.py", 0, 15, 15);
+	assert_int_equal(own->kinds[SPENT_GIL].period, 1);
+	assert_int_equal(own->kinds[SPENT_LIBRARY].period, 6);
+	assert_int_equal(own->kinds[SPENT_GC].period, 8);
+	model_deinit(&m);
+}
+
+/* The command of a package is known by the folder that its library is in. */
+static void test_whose_files_are_libraries(void **state)
+{
+	static const struct {
+		const char *path;
+		bool is_library;
+	} files[] = {
+		{ "/srv/venv/lib/python3.12/site-packages/a/b.py", true },
+		{ "/srv/venv/bin/pytest", true },
+		{ "/srv/venv/bin/tool.py", false },
+		{ "/srv/venv/bin/sub/pytest", false },
+		{ "/srv/bin/pytest", false },
+		{ "/usr/lib/python3/dist-packages/apt/cache.py", true },
+		{ "/usr/bin/unattended-upgrade", true },
+		{ "/opt/py27/lib/python2.7/json/decoder.py", true },
+		{ "/opt/py27/bin/thing", true },
+		{ "/opt/lib/python4.1/x.py", false },
+		{ "/home/me/lib/pythonic/x.py", false },
+		{ "/srv/x.py", false },
+	};
+	enum { COUNT = sizeof(files) / sizeof(*files) };
+	_cleanup_free_ bool *libraries = NULL;
+	struct model m;
+	char name[128];
+
+	(void)state;
+	model_init(&m, NULL);
+	for (size_t i = 0; i < COUNT; i++) {
+		snprintf(name, sizeof(name), "py:py::f:%s", files[i].path);
+		model_sample(&m, 1, name);
+	}
+	assert_ok(library_files_find(m.profile, &libraries));
+	assert_true(path_is_library("<frozen os>"));
+	assert_false(path_is_library("<string>"));
+	for (size_t i = 0; i < COUNT; i++)
+		if (libraries[model_string(&m, files[i].path)] !=
+		    files[i].is_library)
+			fail_msg("%s", files[i].path);
 	model_deinit(&m);
 }
 
@@ -565,6 +696,9 @@ int main(void)
 		cmocka_unit_test(test_files_are_counted_as_functions_are),
 		cmocka_unit_test(test_rows_that_are_not_kept_are_not_there),
 		cmocka_unit_test(test_recursion_counts_once),
+		cmocka_unit_test(test_libraries_count_for_who_calls_them),
+		cmocka_unit_test(test_what_libraries_wait_for_is_told),
+		cmocka_unit_test(test_whose_files_are_libraries),
 		cmocka_unit_test(test_native_frames_between_are_the_callers),
 		cmocka_unit_test(test_markers_are_no_code),
 		cmocka_unit_test(test_other_events_do_not_count),

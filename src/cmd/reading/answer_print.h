@@ -29,6 +29,7 @@ struct answer_input {
 	bool is_filtered;
 	/* See struct answer_options. */
 	bool by_total;
+	bool without_libraries;
 	/* The hottest functions and lines alone. */
 	bool is_brief;
 	/* Of a program that runs: there is no recording to look at next. */

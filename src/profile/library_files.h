@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Which source files of a profile are not the program's own. */
+#ifndef KAA_PROFILE_LIBRARY_FILES_H
+#define KAA_PROFILE_LIBRARY_FILES_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "profile/profile.h"
+
+/*
+ * By string of the profile: it is the file of a Python frame, and in the standard
+ * library, in an installed package, or one of the commands that packages install, which
+ * only call them: "/srv/venv/bin/pytest", where "/srv/venv/lib/python3.12" has files,
+ * too. *ret is to be freed, on failure as well.
+ */
+struct error *library_files_find(const struct profile *profile, bool **ret);
+
+#endif
