@@ -5,6 +5,9 @@
 #include <stddef.h>
 #include <string.h>
 
+/* "<attrs generated init app.Order>": its text is no file's. */
+#define GENERATED "<attrs generated "
+
 /* Behind the last folder of that name, or NULL. */
 static const char *behind_folder(const char *path, const char *folder)
 {
@@ -31,6 +34,8 @@ const char *installed_package_path(const char *path)
 {
 	const char *found = behind_folder(path, "/site-packages/");
 
+	if (!strncmp(path, GENERATED, strlen(GENERATED)))
+		return path;
 	return found ? found : behind_folder(path, "/dist-packages/");
 }
 
@@ -41,7 +46,12 @@ const char *installed_path(const char *path)
 	return found ? found : behind_library(path);
 }
 
+bool path_is_frozen(const char *path)
+{
+	return !strncmp(path, "<frozen ", strlen("<frozen "));
+}
+
 bool path_is_library(const char *path)
 {
-	return installed_path(path) || !strncmp(path, "<frozen ", 8);
+	return installed_path(path) || path_is_frozen(path);
 }

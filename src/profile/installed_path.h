@@ -10,9 +10,11 @@
  * "json/decoder.py"; NULL: it is in neither.
  */
 const char *installed_path(const char *path);
-/* The same of a package alone. */
+/* The same of a package alone; of code that attrs generates what it is called. */
 const char *installed_package_path(const char *path);
-/* In either of them, or a module that the interpreter has within ("<frozen os>"). */
+/* A module that the interpreter has within: "<frozen os>". */
+bool path_is_frozen(const char *path);
+/* In either of them, frozen. */
 bool path_is_library(const char *path);
 
 #endif

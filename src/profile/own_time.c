@@ -5,6 +5,7 @@
 
 #include "base/compare.h"
 #include "base/map.h"
+#include "profile/installed_path.h"
 #include "profile/library_files.h"
 
 /* What is known of a stack: its innermost Python frame, and what is below it. */
@@ -210,6 +211,17 @@ static bool is_library(const struct builder *b, const struct profile_frame *fram
 	       b->libraries[frame->file];
 }
 
+/* "<frozen runpy>" runs the library that somebody asked for. */
+static bool is_frozen_library(const struct builder *b,
+			      const struct stack_state *state)
+{
+	const struct profile *p = b->profile;
+
+	return state->below.kind == SPENT_LIBRARY &&
+	       path_is_frozen(profile_string(
+		       p, profile_frame(p, state->subject)->file, ""));
+}
+
 static void enter_library(struct builder *b, uint32_t stack,
 			  const struct profile_frame *frame,
 			  struct stack_state *state)
@@ -217,7 +229,8 @@ static void enter_library(struct builder *b, uint32_t stack,
 	uint8_t before = state->below.kind;
 
 	if (spent_enter_library(&state->below, ask_symbol(b, frame),
-				ask_stack(b, state->innermost)))
+				ask_stack(b, state->innermost)) ||
+	    is_frozen_library(b, state))
 		state->subject = b->profile->stack_frames.data[stack];
 	else if (state->below.kind != before)
 		state->subject = PROFILE_NONE;

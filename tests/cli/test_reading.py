@@ -202,8 +202,9 @@ def test_libraries_count_for_who_calls_them(kaa, tmp_path):
     """In the report that the first one names; the command of a package that calls the program is no function of it."""
     venv = "/srv/venv/lib/python3.12/site-packages"
     command, main = ("<module>", "/srv/venv/bin/pytest", 1, 8), ("main", "/srv/app/main.py", 10, 14)
+    frozen = ("_run_code", "<frozen runpy>", 60, 88)
     run, get = ("run", f"{venv}/pytest/main.py", 20, 21), ("get", f"{venv}/requests/api.py", 30, 31)
-    data = planted.sampled(kaa, tmp_path / "perf.data", {(command, run): 20, (command, run, main, get): 70, (command, run, main): 10})
+    data = planted.sampled(kaa, tmp_path / "perf.data", {(frozen, run): 20, (command, run, main, get): 70, (command, run, main): 10})
     words = ["--stdio", "-i", data]
     first = kaa("report", *words, env=answer.WIDE).stdout
     assert f"report --no-libraries -i {data}' counts it for the functions of your own files" in first

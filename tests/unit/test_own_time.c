@@ -244,6 +244,7 @@ static void test_whose_files_are_libraries(void **state)
 	}
 	assert_ok(library_files_find(m.profile, &libraries));
 	assert_true(path_is_library("<frozen os>"));
+	assert_true(path_is_library("<attrs generated init a.B>"));
 	assert_false(path_is_library("<string>"));
 	for (size_t i = 0; i < COUNT; i++)
 		if (libraries[model_string(&m, files[i].path)] !=
