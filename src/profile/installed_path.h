@@ -14,7 +14,7 @@ const char *installed_path(const char *path);
 const char *installed_package_path(const char *path);
 /* A module that the interpreter has within: "<frozen os>". */
 bool path_is_frozen(const char *path);
-/* In either of them, frozen. */
+/* In either of them, or frozen. */
 bool path_is_library(const char *path);
 
 #endif
