@@ -125,7 +125,9 @@ static struct error *choose(struct own_rows *rows,
 	rows->view = before->view;
 	rows->with_native = before->with_native;
 	rows->by_total = before->by_total;
-	if (before->zooms.count || before->view == OWN_CALLERS)
+	rows->without_libraries = before->without_libraries;
+	if (before->zooms.count || before->view == OWN_CALLERS ||
+	    before->without_libraries)
 		return own_rows_set_zooms(rows, &before->zooms);
 	return own_rows_show(rows, before->view, before->with_native,
 			     before->by_total);

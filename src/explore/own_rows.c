@@ -47,7 +47,7 @@ static struct own_time_options time_options(const struct own_rows *rows,
 	return (struct own_time_options){ .event = rows->event,
 					  .keep = keep ? keep_row : NULL,
 					  .keep_arg = keep,
-					  .without_libraries = rows->options->without_libraries,
+					  .without_libraries = rows->without_libraries,
 					  .watch = rows->watch };
 }
 
@@ -150,6 +150,7 @@ static struct error *make_summary(struct own_rows *rows, bool is_zoomed,
 
 	options.columns = SUMMARY_COLUMNS;
 	options.is_filtered |= is_zoomed;
+	options.without_libraries = rows->without_libraries;
 	for (size_t i = 0; i < ANSWER_PIECES; i++)
 		made->summary[i] = (struct strbuf)STRBUF_INIT;
 	return answer_summary(rows->profile, rows->event, &options, made->own,
@@ -695,6 +696,18 @@ struct error *own_rows_set_zooms(struct own_rows *rows,
 	return error ? error : take_zooms(rows, &copy);
 }
 
+struct error *own_rows_count_libraries(struct own_rows *rows, bool without)
+{
+	bool before = rows->without_libraries;
+	struct error *error;
+
+	rows->without_libraries = without;
+	error = own_rows_set_zooms(rows, &rows->zooms);
+	if (error)
+		rows->without_libraries = before;
+	return error;
+}
+
 struct error *own_rows_leave(struct own_rows *rows, bool *left)
 {
 	struct zooms zooms = {};
@@ -745,6 +758,7 @@ struct error *own_rows_create(const struct profile *profile, uint32_t event,
 	*rows = (struct own_rows){ .profile = profile,
 				   .event = event,
 				   .options = options,
+				   .without_libraries = options->without_libraries,
 				   .watch = watch,
 				   .has_processes = has_processes(profile),
 				   .word = STRBUF_INIT };

@@ -129,6 +129,8 @@ struct own_rows {
 	enum own_view view;
 	bool with_native;
 	bool by_total;
+	/* See own_rows_count_libraries(). */
+	bool without_libraries;
 	/* What its threads do now; NULL: it is a recording. Borrowed. */
 	const struct own_states *states;
 	/* Whose callers OWN_CALLERS has; and the view and row that it was left for. */
@@ -182,6 +184,12 @@ struct error *own_rows_set_zooms(struct own_rows *rows,
 struct error *own_rows_leave(struct own_rows *rows, bool *left);
 struct error *own_rows_unzoom(struct own_rows *rows, enum zoom_kind kind,
 			      bool *left);
+
+/*
+ * For whom the time in libraries counts: `without`, for the program's own functions that
+ * called them (struct own_time_options). ERROR_INTERRUPTED: all is as it was.
+ */
+struct error *own_rows_count_libraries(struct own_rows *rows, bool without);
 
 /* Other rows of the same samples. The selection goes to the first one. */
 struct error *own_rows_show(struct own_rows *rows, enum own_view view,

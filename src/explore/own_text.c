@@ -176,7 +176,8 @@ static void put_place(const struct own_rows *rows,
 		if (code->function != BROWSER_NONE)
 			own_name_place(rows->names,
 				       function_of(rows, code->function), out);
-		else if (code->kind == SPENT_KERNEL)
+		else if (code->kind == SPENT_KERNEL ||
+			 code->kind == SPENT_LIBRARY)
 			strbuf_puts(out, spent_kind_text(code->kind));
 		else
 			spent_text_file(rows->profile, code->kind,

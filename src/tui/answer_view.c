@@ -63,6 +63,8 @@ static const struct help_line help_lines[] = {
 	{ LIVE, "W           the last seconds; the last minute; all" },
 	{ LIVE, "P           pause, go on" },
 	{ ALL, "o           order by total, by own time" },
+	{ ALL, "l           time in libraries: for your own functions that" },
+	{ ALL, "            call them; or for theirs" },
 	{ ALL, "" },
 	{ ALL, "s           search the rows as you type" },
 	{ ALL, "n  N        go to the next match, the previous match" },
@@ -223,6 +225,17 @@ static struct error *change_order(struct answer_view *a)
 				       "ordered by total");
 	return own_rows_show(rows, rows->view, rows->with_native,
 			     !rows->by_total);
+}
+
+static struct error *change_libraries(struct answer_view *a)
+{
+	bool without = !a->rows->without_libraries;
+	struct error *error = own_rows_count_libraries(a->rows, without);
+
+	if (!error)
+		ui_say(a->ui, without ? "libraries count for your functions that call them" :
+					"libraries count for their own functions");
+	return error;
 }
 
 /* --- Zooms -------------------------------------------------------------- */
@@ -492,6 +505,9 @@ static struct error *show_menu(struct answer_view *a)
 		 !a->rows->with_native ? "With native code" :
 		 a->input->live	       ? "Python only" :
 					 "All functions, as perf has them");
+	menu_add(&menu, 'l', "l", a->rows->without_libraries ?
+					  "Functions of libraries, too" :
+					  "Own functions alone, with the libraries they call");
 	if (a->input->has_events)
 		menu_add(&menu, TUI_KEY_TAB, "Tab", "The next event");
 	menu_add(&menu, 'i', "i", "How it was recorded");
@@ -547,6 +563,8 @@ static struct error *view_key(struct answer_view *a, uint32_t pressed,
 		return wish(a, ANSWER_TABLE, leave);
 	case 'o':
 		return change_order(a);
+	case 'l':
+		return change_libraries(a);
 	case TUI_KEY_TAB:
 		return wish(a, ANSWER_NEXT_EVENT, leave);
 	case TUI_KEY_BACK_TAB:

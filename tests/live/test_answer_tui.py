@@ -214,6 +214,12 @@ def test_views_count_what_script_shows(kaa, recording, samples):
         for _, share, _, (tid, *_) in rows_of(terminal):
             assert abs(share - 100 * threads[int(tid)] / len(samples)) < 0.06
         assert len(rows_of(terminal)) == len(threads) == 3
+        terminal.press("2", "l")
+        assert "libraries count for your functions that call them" in terminal.lines()[-1]
+        rows = rows_of(terminal)
+        assert abs(sum(row[1] for row in rows) - 100) < 0.06 * len(rows)
+        terminal.press("l")
+        assert "libraries count for their own functions" in terminal.lines()[-1]
 
 
 def test_the_same_rows_as_the_text(kaa, recording):

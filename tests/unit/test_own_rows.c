@@ -148,6 +148,47 @@ static void leave(struct own_rows *rows, bool expected)
 	assert_int_equal(left, expected);
 }
 
+#define LOADS "py:py::loads:/usr/lib/python3.11/json/__init__.py"
+
+/* Of what is zoomed into, and after each other choice. */
+static void test_libraries_may_count_for_who_calls_them(void **state)
+{
+	struct line title = LINE_INIT;
+	struct own_rows *rows;
+	struct model m;
+	bool left;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 1, "_start");
+	model_sample(&m, 2, MAIN " I:eval " F "@3 I:eval " LOADS " list_sort");
+	model_sample(&m, 4, MAIN " I:eval " LOADS " I:eval " G "@8 lib:deflate");
+	m.task = model_task(&m, 101, "worker");
+	model_sample(&m, 8, LOADS);
+	rows = rows_of(&m);
+	check_sums(rows, 15);
+	assert_int_equal(rows->made.own->functions.count, 5);
+	assert_ok(own_rows_count_libraries(rows, true));
+	check_sums(rows, 15);
+	/* f, g, the body that has none itself, and what is in no file of the program. */
+	assert_int_equal(rows->made.own->functions.count, 4);
+	assert_int_equal(rows->made.own->kinds[SPENT_LIBRARY].period, 10);
+	own_title_put(rows, 200, false, &title.text);
+	assert_non_null(strstr(title.text.data, ", libraries count for their callers"));
+	zoom(rows, (struct zoom){ .kind = ZOOM_THREAD, .id = 100 });
+	check_sums(rows, 7);
+	assert_int_equal(rows->made.own->kinds[SPENT_LIBRARY].period, 2);
+	assert_ok(own_rows_count_libraries(rows, false));
+	check_sums(rows, 7);
+	assert_int_equal(rows->made.own->kinds[SPENT_LIBRARY].period, 0);
+	assert_ok(own_rows_leave(rows, &left));
+	assert_true(left);
+	check_sums(rows, 15);
+	strbuf_deinit(&title.text);
+	own_rows_destroy(rows);
+	model_deinit(&m);
+}
+
 static void test_rows_add_up_to_all_samples(void **state)
 {
 	_cleanup_own_rows_ struct own_rows *rows = NULL;
@@ -861,6 +902,7 @@ static void test_the_title_of_an_event_that_counts_no_time(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_libraries_may_count_for_who_calls_them),
 		cmocka_unit_test(test_rows_add_up_to_all_samples),
 		cmocka_unit_test(test_a_thread_that_is_zoomed_into_is_named),
 		cmocka_unit_test(test_native_code_has_rows_of_its_own),
