@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/name_match.h"
 #include "profile/installed_path.h"
+#include "profile/spent.h"
 
 /* How long the part of the path is before the last such folder; 0: it has none. */
 static size_t before_folder(const char *path, const char *folder)
@@ -38,6 +39,29 @@ static bool is_command(const struct map *prefixes, const char *path)
 	       map_find(prefixes, hash_bytes(path, n));
 }
 
+static bool is_module_body(const struct profile *p, const struct profile_frame *frame)
+{
+	const struct profile_symbol *symbol = profile_symbol(p, frame->symbol);
+
+	return symbol && spent_is_module_body(profile_string(p, symbol->name, ""));
+}
+
+/* What has functions of its own is a program. */
+static void find_commands(const struct profile *p, const struct map *prefixes,
+			  bool *libraries)
+{
+	vec_for_each(frame, &p->frames)
+		if (frame->kind == PROFILE_FRAME_PYTHON &&
+		    frame->file != PROFILE_NONE && !libraries[frame->file])
+			libraries[frame->file] = is_command(
+				prefixes, profile_string(p, frame->file, ""));
+	vec_for_each(frame, &p->frames)
+		if (frame->kind == PROFILE_FRAME_PYTHON &&
+		    frame->file != PROFILE_NONE && !is_module_body(p, frame) &&
+		    !path_is_library(profile_string(p, frame->file, "")))
+			libraries[frame->file] = false;
+}
+
 static struct error *find(const struct profile *p, struct map *prefixes,
 			  bool *libraries)
 {
@@ -54,11 +78,8 @@ static struct error *find(const struct profile *p, struct map *prefixes,
 		libraries[frame->file] = true;
 		error = note_prefix(prefixes, path);
 	}
-	vec_for_each(frame, &p->frames)
-		if (frame->kind == PROFILE_FRAME_PYTHON &&
-		    frame->file != PROFILE_NONE && !libraries[frame->file])
-			libraries[frame->file] = is_command(
-				prefixes, profile_string(p, frame->file, ""));
+	if (!error)
+		find_commands(p, prefixes, libraries);
 	return error;
 }
 

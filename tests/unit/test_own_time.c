@@ -225,6 +225,7 @@ static void test_whose_files_are_libraries(void **state)
 		{ "/srv/bin/pytest", false },
 		{ "/usr/lib/python3/dist-packages/apt/cache.py", true },
 		{ "/usr/bin/unattended-upgrade", true },
+		{ "/usr/bin/program", false },
 		{ "/opt/py27/lib/python2.7/json/decoder.py", true },
 		{ "/opt/py27/bin/thing", true },
 		{ "/opt/lib/python4.1/x.py", false },
@@ -239,9 +240,11 @@ static void test_whose_files_are_libraries(void **state)
 	(void)state;
 	model_init(&m, NULL);
 	for (size_t i = 0; i < COUNT; i++) {
-		snprintf(name, sizeof(name), "py:py::f:%s", files[i].path);
+		snprintf(name, sizeof(name), "py:py::<module>:%s", files[i].path);
 		model_sample(&m, 1, name);
 	}
+	/* It has functions of its own. */
+	model_sample(&m, 1, "py:py::<module>:/usr/bin/program py:py::f:/usr/bin/program");
 	assert_ok(library_files_find(m.profile, &libraries));
 	assert_true(path_is_library("<frozen os>"));
 	assert_true(path_is_library("<attrs generated init a.B>"));
