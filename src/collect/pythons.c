@@ -3,9 +3,11 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "perfdata/kaa_stream.h"
 #include "sys/proc.h"
+#include "sys/process_script.h"
 
 void pythons_deinit(struct pythons *pythons)
 {
@@ -16,6 +18,7 @@ static struct error *announce(struct pythons *pythons, struct target *target,
 			      uint64_t time)
 {
 	_cleanup_strbuf_ struct strbuf payload = STRBUF_INIT;
+	_cleanup_free_ char *script = NULL;
 	const struct py_binary *python = target->binary;
 	struct kaa_python record = {
 		.pid = target->pid,
@@ -32,6 +35,11 @@ static struct error *announce(struct pythons *pythons, struct target *target,
 		record.eval_size = python->eval[0].end - python->eval[0].start;
 	}
 	target->announced_in = pythons->output->file;
+	error = process_script(pythons->root, (pid_t)target->pid, &script);
+	if (error)
+		return error;
+	if (script)
+		record.script = (struct kaa_string){ script, strlen(script) };
 	error = kaa_encode_python(&record, &payload);
 	return error ? error :
 		       output_payload(pythons->output, time, target->pid,

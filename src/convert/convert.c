@@ -119,6 +119,18 @@ static struct error *add_python(struct metadata *metadata,
 	return vec_push(&metadata->pythons, copy) ? NULL : error_no_memory();
 }
 
+static struct error *add_script(struct metadata *metadata,
+				const struct metadata_script *script)
+{
+	struct metadata_script copy = *script;
+	struct error *error =
+		metadata_copy(metadata, script->script, &copy.script);
+
+	if (error)
+		return error;
+	return vec_push(&metadata->scripts, copy) ? NULL : error_no_memory();
+}
+
 static struct error *add_source(struct metadata *metadata,
 				const struct metadata_source *source)
 {
@@ -140,6 +152,9 @@ struct error *converter_metadata(const struct converter *converter,
 	vec_for_each(python, &converter->names.pythons)
 		if (!error)
 			error = add_python(ret, python);
+	vec_for_each(script, &converter->names.scripts)
+		if (!error)
+			error = add_script(ret, script);
 	vec_for_each(source, &converter->names.sources)
 		if (!error)
 			error = add_source(ret, source);

@@ -70,6 +70,7 @@ void names_deinit(struct names *names)
 	jits_deinit(&names->jits);
 	vec_deinit(&names->processes);
 	vec_deinit(&names->pythons);
+	vec_deinit(&names->scripts);
 	index_deinit(&names->python_index);
 	vec_deinit(&names->sources);
 	map_deinit(&names->named_pids);
@@ -163,14 +164,39 @@ struct error *names_add_python(struct names *names, const char *path,
 		       error_no_memory();
 }
 
+static struct error *add_script(struct names *names,
+				const struct kaa_python *python)
+{
+	const struct kaa_string *script = &python->script;
+	struct metadata_script new = { .pid = python->pid };
+	const struct metadata_script *last =
+		names->scripts.count ? vec_last(&names->scripts) : NULL;
+
+	if (!script->len || names->scripts.count >= NAMES_PYTHONS_MAX)
+		return NULL;
+	/* Processes that come one after the other mostly run the same. */
+	if (last && strlen(last->script) == script->len &&
+	    !memcmp(last->script, script->data, script->len))
+		new.script = last->script;
+	if (new.script && last->pid == new.pid)
+		return NULL;
+	if (!new.script)
+		new.script = copy(names, script);
+	return new.script && vec_push(&names->scripts, new) ? NULL :
+							      error_no_memory();
+}
+
 static struct error *add_python(struct names *names,
 				const struct kaa_python *python)
 {
 	_cleanup_free_ char *path =
 		strndup(python->path.data, python->path.len);
 
-	return path ? names_add_python(names, path, python->version) :
-		      error_no_memory();
+	struct error *error =
+		path ? names_add_python(names, path, python->version) :
+		       error_no_memory();
+
+	return error ? error : add_script(names, python);
 }
 
 static struct error *add_source(struct names *names,

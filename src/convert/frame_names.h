@@ -72,6 +72,8 @@ struct names {
 	/* Of PYTHON records; and by their paths. */
 	VEC(struct names_python) pythons;
 	struct index python_index;
+	/* Of those that have one, in the order of the file. */
+	VEC(struct metadata_script) scripts;
 	/* Of SOURCE records. */
 	VEC(struct metadata_source) sources;
 	/* pids of SYMBOL records. */

@@ -130,6 +130,9 @@ static void decode_python(struct reader *r, struct kaa_python *ret)
 	reader_u64(r, &ret->eval_start);
 	reader_u64(r, &ret->eval_size);
 	take_string(r, &ret->path);
+	/* Older recordings have none, but up to seven bytes of padding. */
+	if (reader_left(r) >= sizeof(uint16_t))
+		take_string(r, &ret->script);
 }
 
 static void decode_thread(struct reader *r, struct kaa_thread *ret)
@@ -380,7 +383,8 @@ struct error *kaa_encode_python(const struct kaa_python *python,
 	put_u64(out, python->valid_from);
 	put_u64(out, python->eval_start);
 	put_u64(out, python->eval_size);
-	put_string(out, &python->path, MAX_NAMES);
+	put_string(out, &python->path, MAX_NAMES / 2);
+	put_string(out, &python->script, MAX_NAMES / 2);
 	return end(out, start);
 }
 

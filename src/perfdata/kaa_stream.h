@@ -152,6 +152,8 @@ struct kaa_python {
 	uint64_t eval_start;
 	uint64_t eval_size;
 	struct kaa_string path;
+	/* What its command line says it runs; empty: not known. */
+	struct kaa_string script;
 };
 
 /* The name that a program gave a thread; empty: none from then on. */

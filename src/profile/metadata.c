@@ -8,6 +8,7 @@ void metadata_deinit(struct metadata *metadata)
 {
 	vec_deinit(&metadata->command);
 	vec_deinit(&metadata->pythons);
+	vec_deinit(&metadata->scripts);
 	vec_deinit(&metadata->sources);
 	vec_deinit(&metadata->order);
 	vec_deinit(&metadata->missing);

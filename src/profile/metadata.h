@@ -54,6 +54,12 @@ struct metadata_python {
 	const char *path;
 };
 
+/* What the command line of a process that ran Python says it ran. */
+struct metadata_script {
+	uint32_t pid;
+	const char *script;
+};
+
 /* A source file of sampled code, as it was. */
 struct metadata_source {
 	const char *path;
@@ -95,6 +101,8 @@ struct metadata {
 	/* kaa's recorder wrote the Python frames: they need no other file. */
 	bool has_python_frames;
 	VEC(struct metadata_python) pythons;
+	/* As they were seen: what comes later is another program of that process. */
+	VEC(struct metadata_script) scripts;
 	/* By path, once metadata_sort_sources() was called. */
 	VEC(struct metadata_source) sources;
 

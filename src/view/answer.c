@@ -179,7 +179,7 @@ static void put_times(struct answer *a)
 	answer_put_seconds(&a->text, time);
 }
 
-/* Of threads alone no program is known. The program may call all of them the same. */
+/* What all samples' threads are called, or NULL. The program may call several the same. */
 static const char *threads_name(const struct answer *a)
 {
 	const struct profile *p = a->profile;
@@ -239,20 +239,43 @@ static const struct profile_task *only_process(const struct answer *a)
 	return found;
 }
 
-/* Where no stack tells which script it is: the command, or the process. */
+/* Its own, or that of all processes; NULL: none, or there are several. */
+static const char *script_of_process(const struct answer *a,
+				     const struct profile_task *process)
+{
+	const struct metadata *metadata = answer_metadata(a);
+	const char *found = NULL;
+
+	vec_for_each(one, &metadata->scripts) {
+		if (process && one->pid != (uint32_t)process->pid)
+			continue;
+		if (!process && found && strcmp(found, one->script) != 0)
+			return NULL;
+		found = one->script;
+	}
+	return found;
+}
+
+/* Of few threads, not of a program, are the samples or the whole recording. */
+static bool is_of_threads(const struct answer *a)
+{
+	char option = '\0';
+
+	return a->options->is_filtered ||
+	       (metadata_running(answer_metadata(a), &option) && option == 't');
+}
+
+/* Where no stack tells which script it is: what else does, or the process. */
 static void put_unknown(const struct answer *a, struct strbuf *out)
 {
-	const char *name = a->options->is_filtered ? threads_name(a) :
-						     script_of_command(a);
-	const struct profile_task *process;
+	const struct profile_task *process = only_process(a);
+	const char *name = is_of_threads(a) ? threads_name(a) : NULL;
 
 	if (!name || !*name)
-		name = a->options->is_filtered ? script_of_command(a) :
-						 threads_name(a);
-	if (name && !*name)
-		name = NULL;
-	process = name ? NULL : only_process(a);
-	if (name)
+		name = script_of_command(a);
+	if (!name || !*name)
+		name = script_of_process(a, process);
+	if (name && *name)
 		strbuf_puts(out, name);
 	else if (!process || process->pid <= 0)
 		strbuf_puts(out, "Python code");

@@ -12,7 +12,9 @@ from harness import script_output
 from harness.answer import WIDE, functions_of, kinds_of, lines_of, rows_of, sections
 from harness.chance import deviations
 from harness.noticed import noticed_in
+from harness.process import started
 from harness.terminal import Terminal
+from harness.waiting import until_busy, while_busy
 
 pytestmark = pytest.mark.usefixtures("bpf")
 
@@ -320,6 +322,29 @@ def test_the_ending_doubts_what_the_report_doubts(kaa, newest_python, tmp_path, 
     # On a busy machine it waited for a processor rather than that it slept.
     about_waits = re.search(r"It had a processor for .*?(?:shows where|had the processors)\.", " ".join(" ".join(whole).split()))[0]
     assert about_waits in " ".join(said.split()), (about_waits, said)
+
+
+WORKER = """
+import threading, time
+def work():
+    while True:
+        sum(range(1000))
+thread = threading.Thread(target=work, name="the worker")
+thread.start()
+thread.join()
+"""
+
+
+def test_a_process_of_which_one_thread_ran(kaa, newest_python, tmp_path):
+    """It is headed by its script, which no stack tells, and not by the thread; that names what is of it alone."""
+    data, script = tmp_path / "perf.data", tmp_path / "app.py"
+    script.write_text(WORKER)
+    with started([newest_python.path, script]) as process:
+        until_busy(process.pid, 0.5)
+        kaa("record", "-F", "999", "-g", "-o", data, "-p", process.pid, "--", *while_busy(process.pid, 0.3))
+    text = kaa("report", "-i", data, env=WIDE).stdout
+    assert text.startswith(f"{script}   ") and "work " in text, text
+    assert kaa("report", "-i", data, "--time", "0,", env=WIDE).stdout.startswith("the worker   ")
 
 
 def test_who_had_no_processor_did_not_sleep(kaa, newest_python, tmp_path):

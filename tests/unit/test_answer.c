@@ -33,27 +33,45 @@ static void put_next(const void *arg, const char *hottest, struct strbuf *out)
 }
 
 /* To be freed. */
-static char *ordered_screen(const struct model *m, size_t columns,
-			    bool by_total)
+static char *screen_with(const struct model *m,
+			 const struct answer_options *options)
 {
-	struct answer_options options = { .columns = columns,
-					  .folder = "/srv",
-					  .source = put_source,
-					  .by_total = by_total,
-					  .next = put_next };
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	assert_int_equal(answer_event(m->profile), 0);
-	assert_ok(answer_write(m->profile, 0, &options, out));
+	assert_ok(answer_write(m->profile, 0, options, out));
 	assert_int_equal(fclose(out), 0);
 	return text;
+}
+
+static char *ordered_screen(const struct model *m, size_t columns,
+			    bool by_total)
+{
+	return screen_with(m, &(struct answer_options){ .columns = columns,
+							.folder = "/srv",
+							.source = put_source,
+							.by_total = by_total,
+							.next = put_next });
 }
 
 static char *screen(const struct model *m, size_t columns)
 {
 	return ordered_screen(m, columns, false);
+}
+
+/* What the first line begins with, of all samples or of those that are asked for. */
+static void assert_headed(const struct model *m, bool is_filtered,
+			  const char *name)
+{
+	char *text = screen_with(m, &(struct answer_options){
+					    .columns = 100,
+					    .is_filtered = is_filtered });
+
+	if (strncmp(text, name, strlen(name)) || strncmp(text + strlen(name), "   ", 3))
+		fail_msg("not headed by '%s': %s", name, text);
+	free(text);
 }
 
 #define assert_screen_says(m, columns, words)                 \
@@ -437,11 +455,17 @@ static void test_time_without_python_is_of_its_programs(void **state)
 	model_deinit(&m);
 }
 
+static void add_words(struct model *m, const char *const *words)
+{
+	for (; *words; words++)
+		assert_true(vec_push(&m->profile->recordings.data[0].metadata.command,
+				     *words));
+}
+
 /* Of threads alone no module body is seen: what they have in common is their name. */
 static void test_threads_name_what_is_shown(void **state)
 {
 	struct model m;
-	char *text;
 
 	(void)state;
 	init(&m);
@@ -449,20 +473,68 @@ static void test_threads_name_what_is_shown(void **state)
 	model_sample(&m, 700000000, G " I:eval " F "@3");
 	m.task = thread(&m, 72, "worker");
 	model_sample(&m, 100000000, G " I:eval " F "@3");
-	text = screen(&m, 100);
-	assert_int_equal(strncmp(text, "worker   ", 9), 0);
-	free(text);
+	assert_headed(&m, true, "worker");
+	/* That only these ran does not make them the program. */
+	assert_headed(&m, false, "python3, process 100");
 	m.task = thread(&m, 73, "other");
 	model_sample(&m, 100000000, G " I:eval " F "@3");
-	text = screen(&m, 100);
 	/* Of several names that of their process. */
-	assert_int_equal(strncmp(text, "python3, process 100   ", 23), 0);
-	free(text);
+	assert_headed(&m, true, "python3, process 100");
 	m.task = model_process(&m, 200, "python3");
 	model_sample(&m, 100000000, G " I:eval " F "@3");
-	text = screen(&m, 100);
-	assert_int_equal(strncmp(text, "Python code   ", 14), 0);
-	free(text);
+	assert_headed(&m, true, "Python code");
+	model_deinit(&m);
+}
+
+/* Who records a thread has asked for it. */
+static void test_a_recorded_thread_names_what_is_shown(void **state)
+{
+	const char *const words[] = { "kaa", "record", "-t", "71", NULL };
+	struct model m;
+
+	(void)state;
+	init(&m);
+	add_words(&m, words);
+	m.task = thread(&m, 71, "worker");
+	model_sample(&m, 700000000, G " I:eval " F "@3");
+	assert_headed(&m, false, "worker");
+	model_deinit(&m);
+}
+
+static void add_script(struct model *m, uint32_t pid, const char *script)
+{
+	const struct metadata_script added = { .pid = pid, .script = script };
+
+	assert_true(vec_push(&m->profile->recordings.data[0].metadata.scripts,
+			     added));
+}
+
+/* What the recorder has seen that processes run; the last one counts, as after exec. */
+static void test_scripts_name_what_is_shown(void **state)
+{
+	const char *const words[] = { "kaa", "record", "-p", "100,200", NULL };
+	struct model m;
+
+	(void)state;
+	init(&m);
+	add_words(&m, words);
+	add_script(&m, 200, "/srv/other.py");
+	add_script(&m, 100, "first.py");
+	add_script(&m, 100, "/srv/app.py");
+	m.task = thread(&m, 71, "worker");
+	model_sample(&m, 700000000, G " I:eval " F "@3");
+	assert_headed(&m, false, "/srv/app.py");
+	assert_headed(&m, true, "worker");
+	m.task = model_process(&m, 200, "python3");
+	model_sample(&m, 100000000, G " I:eval " F "@3");
+	assert_headed(&m, false, "Python code");
+	/* All of them run one. */
+	for (size_t i = 0; i < 3; i++)
+		m.profile->recordings.data[0].metadata.scripts.data[i].script = "/srv/app.py";
+	assert_headed(&m, false, "/srv/app.py");
+	/* The code that runs tells more. */
+	model_sample(&m, 100000000, MAIN " I:eval " F "@3");
+	assert_headed(&m, false, "/srv/x.py");
 	model_deinit(&m);
 }
 
@@ -702,23 +774,18 @@ static void test_the_command_names_what_is_shown(void **state)
 		{ "kaa", "record", "python3", "-X", "dev", "serve", "x.py" },
 		{ "kaa", "record", "-p", "100", "--", "sleep", "x.py" },
 	};
-	static const char *const expected[] = { "jobs/run.py   ", "json.tool   ",
-						"serve   ", "python3, process 100   " };
+	static const char *const expected[] = { "jobs/run.py", "json.tool", "serve",
+						"python3, process 100" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
 		struct model m;
-		char *text;
 
 		init(&m);
-		for (size_t k = 0; k < 8 && commands[i][k]; k++)
-			assert_true(vec_push(&m.profile->recordings.data[0].metadata.command,
-					     commands[i][k]));
+		add_words(&m, commands[i]);
 		m.task = model_process(&m, 100, "python3");
 		model_sample(&m, 700000000, G " I:eval " F "@3");
-		text = screen(&m, 100);
-		assert_int_equal(strncmp(text, expected[i], strlen(expected[i])), 0);
-		free(text);
+		assert_headed(&m, false, expected[i]);
 		model_deinit(&m);
 	}
 }
@@ -1454,6 +1521,8 @@ int main(void)
 		cmocka_unit_test(test_few_samples_of_sleep_are_many_looks),
 		cmocka_unit_test(test_wall_time_without_samples_is_said),
 		cmocka_unit_test(test_threads_name_what_is_shown),
+		cmocka_unit_test(test_a_recorded_thread_names_what_is_shown),
+		cmocka_unit_test(test_scripts_name_what_is_shown),
 		cmocka_unit_test(test_a_thread_goes_by_its_last_name),
 		cmocka_unit_test(test_the_heavier_module_body_is_the_script),
 		cmocka_unit_test(test_who_waits_is_told_how_to_see_where),

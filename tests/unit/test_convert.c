@@ -218,7 +218,8 @@ static void put_python(void)
 	struct strbuf payload = STRBUF_INIT;
 	struct kaa_python python = { .pid = PID,
 				     .version = 0x030c01f0,
-				     .path = text(self) };
+				     .path = text(self),
+				     .script = text("app.py") };
 
 	ok(kaa_encode_python(&python, &payload));
 	put_stream(&payload);
@@ -720,7 +721,7 @@ static void add_path(struct names *names, uint16_t type, const char *name)
 	struct kaa_payload payload = { .type = type };
 
 	if (type == KAA_PYTHON)
-		payload.python.path = text(name);
+		payload.python.path = payload.python.script = text(name);
 	else
 		payload.source.path = text(name);
 	ok(names_add_payload(names, &payload));
@@ -748,6 +749,8 @@ static void test_pythons_and_sources_are_bounded(void **state)
 	}
 	assert_int_equal(names.pythons.count, NAMES_PYTHONS_MAX);
 	assert_string_equal(names.pythons.data[1].path, "/python0");
+	assert_int_equal(names.scripts.count, NAMES_PYTHONS_MAX);
+	assert_string_equal(names.scripts.data[1].script, "/python0");
 	assert_int_equal(names.sources.count, NAMES_SOURCES_MAX);
 	used = names.arena.used;
 	add_path(&names, KAA_PYTHON, "/another");
@@ -772,6 +775,9 @@ static void check_metadata(const struct profile *profile)
 	assert_int_equal(m->pythons.count, 1);
 	assert_string_equal(m->pythons.data[0].path, self);
 	assert_int_equal(m->pythons.data[0].version, 0x030c01f0);
+	assert_int_equal(m->scripts.count, 1);
+	assert_int_equal(m->scripts.data[0].pid, PID);
+	assert_string_equal(m->scripts.data[0].script, "app.py");
 }
 
 static void test_model_is_shared_and_complete(void **state)

@@ -174,9 +174,11 @@ static void test_symbol_and_python(void **state)
 		.pid = 7, .version = 0x030c01f0, .valid_from = 9,
 		.eval_start = 0x1000, .eval_size = 0x2000,
 		.path = STRING("/usr/bin/python3.12"),
+		.script = STRING("app.py"),
 	};
 	struct strbuf out = STRBUF_INIT;
 	struct kaa_payload p;
+	size_t old;
 
 	(void)state;
 	assert_ok(kaa_encode_symbol(&symbol, &out));
@@ -196,6 +198,15 @@ static void test_symbol_and_python(void **state)
 	assert_int_equal(p.python.version, 0x030c01f0);
 	assert_int_equal(p.python.eval_size, 0x2000);
 	assert_string(&p.python.path, "/usr/bin/python3.12");
+	assert_string(&p.python.script, "app.py");
+	/* Those of older recordings end with the path, and with zeros. */
+	old = out.len - strlen("app.py") - sizeof(uint16_t);
+	memset(out.data + old, 0, out.len - old);
+	for (size_t padding = 0; padding < 8; padding++) {
+		assert_ok(kaa_stream_decode(out.data, old + padding, &p));
+		assert_string(&p.python.path, "/usr/bin/python3.12");
+		assert_int_equal(p.python.script.len, 0);
+	}
 	strbuf_deinit(&out);
 }
 

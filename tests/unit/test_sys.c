@@ -28,6 +28,7 @@
 #include "sys/perf_version.h"
 #include "sys/privilege.h"
 #include "sys/probe_machine.h"
+#include "sys/process_script.h"
 #include "sys/remote_memory.h"
 #include "assert_ok.h"
 #include "fake_tree.h"
@@ -736,6 +737,36 @@ static void test_typed_without_a_sudo(void **state)
 	assert_where(root, TYPED_UNKNOWN);
 }
 
+static void assert_script(const char *root, pid_t pid, const char *expected)
+{
+	char *script;
+
+	assert_ok(process_script(root, pid, &script));
+	if (expected)
+		assert_string_equal(script, expected);
+	else
+		assert_null(script);
+	free(script);
+}
+
+static void test_script_of_a_process(void **state)
+{
+	char root[] = "/tmp/kaa-test-script-XXXXXX";
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	write_process(root, 7, "python3", 1, 0, "");
+	write_cmdline(root, "7", "/usr/bin/python3|-X|dev|jobs/run.py|x.py|");
+	assert_script(root, 7, "jobs/run.py");
+	write_cmdline(root, "7", "python3|-c|pass|");
+	assert_script(root, 7, NULL);
+	/* A thread of the kernel, and a process that has ended. */
+	write_cmdline(root, "7", "");
+	assert_script(root, 7, NULL);
+	assert_script(root, 8, NULL);
+	assert_int_equal(fake_tree_remove(root), 0);
+}
+
 /* In a child, since libc frees what environ was before: 0 if all is as it should be. */
 static int take_and_look(const struct invoker *invoker)
 {
@@ -883,6 +914,7 @@ int main(void)
 		cmocka_unit_test(test_path_of_the_user),
 		cmocka_unit_test(test_where_it_was_typed),
 		cmocka_unit_test(test_typed_without_a_sudo),
+		cmocka_unit_test(test_script_of_a_process),
 		cmocka_unit_test(test_environment_of_the_shell),
 		cmocka_unit_test(test_capabilities_are_dropped),
 		cmocka_unit_test(test_machine_of_a_fake_root),
