@@ -330,6 +330,19 @@ static void say_without_stack(const struct recorder_result *result, bool polled)
 			     words[polled][n == 1]);
 }
 
+/* Their mappings, and with these their files, are not known either. */
+static void say_outside(const struct recorder_result *result)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	uint64_t n = result->stacks.outside;
+
+	if (put_part(&text, n, result->samples))
+		message_note("%s %s outside this container, which kaa cannot read: %s short and without names",
+			     text.data,
+			     n == 1 ? "is of a process" : "are of processes",
+			     n == 1 ? "its stack is" : "their stacks are");
+}
+
 /*
  * The poller came when the program let it, and that is no moment by chance. Of the samples,
  * as in reports: looks at threads that have not got the GIL are none of its time.
@@ -430,6 +443,7 @@ static void print_summary(const struct record_setup *setup,
 	say_written(before, &text);
 	if (!record_say_no_python(recorder, setup, result))
 		say_without_stack(result, polled);
+	say_outside(result);
 	if (polled) {
 		say_late(result);
 		say_rejected(&result->polled);

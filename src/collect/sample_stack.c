@@ -445,7 +445,9 @@ static struct error *say_no_python(struct stack_builder *builder)
 		       error_no_memory();
 }
 
-static void count_stack(struct stack_builder *builder)
+/* The idle task, too, is process 0, but has no user space. */
+static void count_stack(struct stack_builder *builder,
+			const struct record *sample)
 {
 	struct stack_stats *stats = &builder->stats;
 	uint32_t flags = builder->merged.flags;
@@ -457,6 +459,7 @@ static void count_stack(struct stack_builder *builder)
 	stats->not_aligned += (flags & MERGE_NOT_ALIGNED) != 0;
 	stats->missing_native += builder->native.gaps != 0;
 	stats->without_user += !builder->merged.addresses.count;
+	stats->outside += !sample->pid && builder->merged.addresses.count;
 }
 
 /* The native frames, by unwinding or as the kernel walked them. */
@@ -876,6 +879,6 @@ struct error *stack_build(struct stack_builder *builder, struct target *target,
 		error = push_user(builder, room);
 	if (error)
 		return error;
-	count_stack(builder);
+	count_stack(builder, sample);
 	return NULL;
 }

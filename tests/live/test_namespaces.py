@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """kaa where processes have other numbers than the kernel's own, as in a container."""
+import re
+import subprocess
+
 import pytest
 
 from harness.chance import most
 from harness.noticed import noticed_in
-from harness.process import HANG, run
+from harness.process import HANG, run, started
 from harness.script_output import parse
-from harness.waiting import until
+from harness.waiting import until, until_busy
 
 PID_NAMESPACE = ["unshare", "--mount", "--pid", "--fork", "--mount-proc"]
 
@@ -53,3 +56,23 @@ after()
     samples = parse(kaa("script", "-i", data).stdout)
     named = [sample for sample in samples if any(name == "after" for name, _, _ in sample.python)]
     assert len(named) > 15, f"{len(named)} of {len(samples)}"
+
+
+def test_processes_outside_are_said(bpf, kaa, newest_python, tmp_path):
+    """Most of the machine has no number in a container: kaa says why those stacks are short. Outside nobody is told that."""
+    data, done = tmp_path / "perf.data", tmp_path / "done"
+    waits = ["sh", "-c", 'until [ -e "$1" ]; do sleep 0.05; done', "sh", done]
+    with started([newest_python.path, "-c", "while True: sum(range(1000))"]) as process:
+        for inside in (PID_NAMESPACE, []):
+            ready = tmp_path / f"ready{len(inside)}"
+            words = ["record", "-a", "-e", "cpu-clock", "-F", "499", "-g", "-o", data, "--", "sh", "-c",
+                     'touch "$1"; shift; exec "$@"', "sh", ready, *waits]
+            with kaa.inside(inside).start(*words, stderr=subprocess.PIPE, text=True) as recorder:
+                until(ready.exists, "that kaa records")
+                until_busy(process.pid, 0.5)
+                done.touch()
+                said = recorder.communicate(timeout=HANG)[1]
+            done.unlink()
+            assert recorder.returncode == 0, said
+            found = re.search(r"(\d+) samples? \([\d.]+ %\) (is of a process|are of processes) outside this container", said)
+            assert bool(found) == bool(inside), said

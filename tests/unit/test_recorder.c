@@ -293,6 +293,29 @@ static void test_source_of_native_frames(void **state)
 	stack_of_one_deinit(&one);
 }
 
+/* Of a PID namespace around the recorder's own; the idle task is only in the kernel. */
+static void test_processes_outside_are_counted(void **state)
+{
+	const uint64_t chain[] = { (uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000000,
+				   (uint64_t)PERF_CONTEXT_USER, 0x1000 };
+	struct record sample = { .time = 1, .sample = { .callchain = chain } };
+	struct stack_of_one one;
+	struct stack_builder *builder = &one.builder;
+
+	(void)state;
+	stack_of_one_init(&one);
+	sample.sample.callchain_count = 2;
+	assert_ok(stack_build(builder, one.target, &sample, NULL, NULL, 100));
+	assert_int_equal(builder->stats.outside, 0);
+	sample.sample.callchain_count = 4;
+	assert_ok(stack_build(builder, one.target, &sample, NULL, NULL, 100));
+	assert_int_equal(builder->stats.outside, 1);
+	sample.pid = sample.tid = 7;
+	assert_ok(stack_build(builder, one.target, &sample, NULL, NULL, 100));
+	assert_int_equal(builder->stats.outside, 1);
+	stack_of_one_deinit(&one);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -302,6 +325,7 @@ int main(void)
 		cmocka_unit_test(test_probes),
 		cmocka_unit_test(test_source_without_chains),
 		cmocka_unit_test(test_source_of_native_frames),
+		cmocka_unit_test(test_processes_outside_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
