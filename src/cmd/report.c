@@ -27,7 +27,9 @@
 #include "profile/symbol_word.h"
 #include "tui/tui.h"
 #include "view/answer.h"
+#include "view/fit.h"
 #include "view/report.h"
+#include "view/report_notes.h"
 
 struct report_settings {
 	struct input input;
@@ -523,6 +525,20 @@ static struct error *print_callers(const struct report_settings *s,
 	return callers_print(profile, input, s->callers, stdout);
 }
 
+/* Who asked for no table needs none that is empty. */
+static bool print_without_samples(const struct report_settings *s,
+				  const struct profile *profile)
+{
+	_cleanup_strbuf_ struct strbuf why = STRBUF_INIT, text = STRBUF_INIT;
+
+	if (!shows_answer(s) || s->options.quiet ||
+	    !report_without_samples(profile, input_is_filtered(&s->input), &why))
+		return false;
+	fit_lines(&text, why.data, s->columns);
+	fputs(text.data, stdout);
+	return true;
+}
+
 static struct error *print_report(struct report_settings *s,
 				  struct converter *converter)
 {
@@ -569,6 +585,8 @@ static struct error *print_report(struct report_settings *s,
 		return print_callers(s, profile, &answer);
 	if (answer.event != PROFILE_NONE)
 		return answer_print(profile, &answer, stdout);
+	if (print_without_samples(s, profile))
+		return NULL;
 	s->has_callers = answer_event(profile) != PROFILE_NONE;
 	return report_write(profile, &s->options, stdout);
 }

@@ -41,20 +41,30 @@ static bool lacks_end(const struct profile *profile)
 	return false;
 }
 
+bool report_without_samples(const struct profile *profile, bool is_filtered,
+			    struct strbuf *out)
+{
+	if (profile->samples.rows)
+		return false;
+	own_command_puts(
+		out,
+		is_filtered ?
+			"No sample of the recording passes the filters." :
+		lacks_end(profile) ?
+			"The recording has no samples: its end is missing, and none were written before." :
+			"The recording has no samples: 'kaa record --mode wall' takes some of threads that wait, too.");
+	return true;
+}
+
 struct error *report_first_note(const struct profile *profile, bool is_filtered,
 				struct strbuf *out)
 {
-	bool lacks;
+	_cleanup_strbuf_ struct strbuf why = STRBUF_INIT;
+	bool lacks = false;
 	struct error *error = lacks_python(profile, &lacks);
 
-	if (!profile->samples.rows)
-		own_command_puts(
-			out,
-			is_filtered ?
-				"# No sample of the recording passes the filters.\n#\n" :
-			lacks_end(profile) ?
-				"# What is there of the recording has no samples: its end is missing.\n#\n" :
-				"# The recording has no samples: 'kaa record --mode wall' takes some of threads that wait, too.\n#\n");
+	if (report_without_samples(profile, is_filtered, &why))
+		strbuf_printf(out, "# %s\n#\n", why.data);
 	if (!error && lacks)
 		own_command_puts(
 			out,

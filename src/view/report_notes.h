@@ -13,6 +13,13 @@
 #include "profile/profile.h"
 
 /*
+ * Where the profile has no samples, appends why, a sentence. is_filtered: it has not
+ * all samples of its recordings.
+ */
+bool report_without_samples(const struct profile *profile, bool is_filtered,
+			    struct strbuf *out);
+
+/*
  * Appends what a reader has to know before anything else: comment lines, or nothing.
  * is_filtered: the profile has not all samples of its recordings.
  */

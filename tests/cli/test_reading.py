@@ -53,8 +53,23 @@ def test_a_pipe_that_nobody_named(kaa, command, recording, tmp_path):
 
 
 def test_filters_that_nothing_passes_are_no_empty_recording(kaa, recording):
-    text = kaa("report", "--stdio", "-i", recording, "--time", "1000000,2000000").stdout
-    assert "# No sample of the recording passes the filters.\n" in text and "has no samples" not in text
+    words = ["-i", recording, "--time", "1000000,2000000"]
+    assert kaa("report", "--stdio", *words).stdout == "No sample of the recording passes the filters.\n"
+    table = kaa("report", "--no-children", *words).stdout
+    assert "\n# No sample of the recording passes the filters.\n" in table and "has no samples" not in table
+
+
+def test_a_recorder_that_was_killed_at_once(kaa, recording, tmp_path):
+    """No sample is there: that is said, and why, and not in the comments of an empty table."""
+    data, path = bytearray(recording.read_bytes()), tmp_path / "killed.data"
+    begin, = struct.unpack_from("<Q", data, 40)
+    data[48:56] = bytes(8)
+    data[72:104] = bytes(32)
+    path.write_bytes(data[:begin])
+    result = kaa("report", "-i", path, env={**os.environ, "COLUMNS": "200"})
+    assert result.stdout.startswith("The recording has no samples: its end is missing") and result.stdout.count("\n") == 1, result
+    table = kaa("report", "--no-children", "-i", path).stdout
+    assert table.startswith("# ") and "\n# The recording has no samples: its end is missing" in table, table
 
 
 def test_what_to_type_next_is_of_the_same_samples(kaa, tmp_path):

@@ -683,6 +683,10 @@ static void test_no_samples(void **state)
 	report_options_init(&options);
 	model_init(&m, NULL);
 	check_has(&m, &options, "# Samples", false);
+	check_has(&m, &options, " record --mode wall' takes some of threads that wait, too.\n", true);
+	model_check(faults_add(&m.profile->recordings.data[0].faults,
+			       FAULT_UNFINISHED, 1, NULL));
+	check_has(&m, &options, "# The recording has no samples: its end is missing", true);
 	model_deinit(&m);
 }
 
