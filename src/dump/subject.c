@@ -198,9 +198,11 @@ struct error *subject_find_python(struct subject *subject)
 		return error_create(ERROR_UNSUPPORTED,
 				    "'%s' is no core of a CPython, or the interpreter's file is not here any more",
 				    subject->core);
-	return error_create(ERROR_NOT_FOUND,
-			    "process %d runs no CPython: %s",
-			    (int)subject->pid,
-			    *subject->command ? subject->command :
-						"it has no command line");
+	return *subject->command ?
+		       error_create(ERROR_NOT_FOUND,
+				    "process %d runs no CPython; its command line is '%s'",
+				    (int)subject->pid, subject->command) :
+		       error_create(ERROR_NOT_FOUND,
+				    "process %d runs no CPython, and has no command line",
+				    (int)subject->pid);
 }

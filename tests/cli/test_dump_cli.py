@@ -38,7 +38,7 @@ def test_files_that_are_no_core(kaa, tmp_path, what, said):
 def test_a_program_that_is_no_python(kaa):
     with started(["sleep", "1000"]) as process:
         said = kaa("dump", process.pid, status=1).stderr
-    assert f"process {process.pid} runs no CPython" in said
+    assert f"process {process.pid} runs no CPython; its command line is 'sleep 1000'" in said
 
 
 def test_a_thread_is_no_process(kaa):

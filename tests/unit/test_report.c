@@ -484,6 +484,22 @@ static void test_fault_lines(void **state)
 	check_lines(&faults, FAULT_LINES_STACKS, "");
 }
 
+static void test_what_is_only_of_the_kernel(void **state)
+{
+	_cleanup_faults_ struct faults faults = {};
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	(void)state;
+	model_check(faults_add(&faults, FAULT_NO_USER_STACK, 1, NULL));
+	fault_notes(&faults, 1193, "", &text);
+	model_check(faults_add(&faults, FAULT_NO_USER_STACK, 3, NULL));
+	fault_notes(&faults, 1000, "# ", &text);
+	assert_string_equal(
+		text.data,
+		"1 of 1193 samples (0.08%) shows nothing of the program's own code: it is of a thread of the kernel, or of a process that begins or ends\n"
+		"# 4 of 1000 samples (0.40%) show nothing of the program's own code: they are of threads of the kernel, or of processes that begin or end\n");
+}
+
 /* Every kind has words somewhere. */
 static void test_every_fault_is_said(void **state)
 {
@@ -814,6 +830,7 @@ int main(void)
 		cmocka_unit_test(test_notes),
 		cmocka_unit_test(test_no_python_frames_are_said),
 		cmocka_unit_test(test_fault_lines),
+		cmocka_unit_test(test_what_is_only_of_the_kernel),
 		cmocka_unit_test(test_every_fault_is_said),
 		cmocka_unit_test(test_one_fault_is_no_plural),
 		cmocka_unit_test(test_header),
