@@ -44,9 +44,9 @@ static void say_way_out(const char *command, const char *gives)
 static void say_trampolines(const struct record_setup *setup)
 {
 	if (recorder_gives_trampolines(&setup->options))
-		message_note("Python source: trampolines: Python functions have only the line of their def, and calls take longer");
+		message_note("Python frames by trampolines: functions have only the line of their def, and calls take longer");
 	else
-		message_note("Python source: trampolines: only programs that were started with them (kaa run --perf, python3 -X perf) have Python frames");
+		message_note("Python frames by trampolines: only programs that were started with them (kaa run --perf, python3 -X perf) have any");
 }
 
 /* Then only Pythons with support of their own have trampolines. */
@@ -80,11 +80,11 @@ static void say_polling(const struct source_refusal *refusal,
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
 	if (setup->options.sampler.time == TIME_OF_TASKS) {
-		message_note("Python source: polling: functions and lines of tasks of asyncio, and of threads that run none");
+		message_note("Python frames by polling: functions and lines of tasks of asyncio, and of threads that run none");
 		return;
 	}
 	strbuf_printf(&text,
-		      "Python source: polling: functions and lines of %s, %s",
+		      "Python frames by polling: functions and lines of %s, %s",
 		      words[setup->options.sampler.time],
 		      native ? "and native functions" :
 			       "no native functions ('--native' adds them)");
@@ -112,8 +112,11 @@ void record_say_source(const struct recorder *recorder,
 			say_way_out(command, "lines and kernel frames");
 		say_no_agent(setup);
 	} else if (verbose) {
-		message_note("Python source: %s; each sample copies up to %u bytes of stack%s",
-			     source->name, setup->options.sampler.stack_size,
+		message_note("%s%s: each sample copies up to %u bytes of stack%s",
+			     source->walks ? "Python frames by " :
+					     "no Python frames",
+			     source->walks ? source->title : "",
+			     setup->options.sampler.stack_size,
 			     recorder_clocks_by_cpu(recorder) ?
 				     "; the clock ticks for each CPU" :
 				     "");

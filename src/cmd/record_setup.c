@@ -350,7 +350,8 @@ static struct error *unknown_source(const char *text)
 		strbuf_printf(&names, "%s%s", python_sources[i + 1] ? ", " : " or ",
 			      python_sources[i]->name);
 	return error_create(ERROR_INVALID_ARGUMENT,
-			    "unknown Python source '%s'; use auto%s", text,
+			    "Python frames cannot come from '%s'; use --python=auto%s",
+			    text,
 			    names.data);
 }
 

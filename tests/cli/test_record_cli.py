@@ -420,7 +420,7 @@ def test_quiet_and_verbose(kaa, may_record, tmp_path):
     plain = kaa("record", "-o", data, "true").stderr
     verbose = kaa("record", "-v", "-o", tmp_path / "verbose", "true").stderr
     assert f"wrote '{data}': " in plain and re.search(r" \d+ samples?, ", plain) and " lost" in plain
-    assert ("each sample copies" in verbose and "each sample copies" not in plain) or os.geteuid()
+    assert ("Python frames by BPF: each sample copies" in verbose and "each sample copies" not in plain) or os.geteuid()
     # Errors are no remarks.
     assert kaa("record", "-q", "no-such-command", status=NOT_FOUND).stderr
 

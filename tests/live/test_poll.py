@@ -180,7 +180,7 @@ def test_without_any_right(root, kaa, scripts, place, by_name):
     data = place / "perf.data"
     denied = type(kaa)(*WITHOUT_RIGHTS, "/usr/bin/python3", place / "without_events.py", own)
     said = denied("record", *by_name, "-o", data, "--", "/usr/bin/python3", place / "call_pairs.py", "1").stderr
-    assert len(re.findall("Python source: polling: .*no native functions .'--native' adds them", said)) == 1, said
+    assert len(re.findall("Python frames by polling: .*no native functions .'--native' adds them", said)) == 1, said
     assert bool(by_name) != bool(re.search("as root: '/.*/kaa record .*kaa doctor --fix'", said)), said
     # One sentence says what is done instead, one what gives more.
     notes = said.split("kaa record: wrote ")[0].splitlines()
@@ -469,7 +469,7 @@ def test_what_is_not_known_is_not_said(kaa, newest_python, tmp_path):
     program.write_text("while True: pass\n")
     with newest_python.running(program) as (_, pid):
         said = kaa("record", "--python=poll", "-o", data, "-p", pid, "--", *while_busy(pid, 1)).stderr
-    assert "Python source: polling" in said and "with Python frames" in said and "trampoline" not in said, said
+    assert "Python frames by polling" in said and "with Python frames" in said and "trampoline" not in said, said
 
 
 SLEEPS_ON = """

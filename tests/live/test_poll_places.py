@@ -82,7 +82,7 @@ def test_in_a_container(root, kaa, own_kaa, scripts, place, container, way):
         busy = json.dumps(list(map(str, while_busy("PID", 1))))
         command = ["/usr/bin/python3", place / "attach.py", own_kaa, data, busy, "/usr/bin/python3", place / "app.py", "1000000"]
     said = run([*filtered, *command], cwd=place).stderr
-    assert "Python source: polling" in said, said
+    assert "Python frames by polling" in said, said
     text = kaa("script", "-f", "--no-inline", "-F", "comm,pid,tid,time,period,event,ip,sym,dso,srcline", "-i", data).stdout
     found = [sample.python for sample in script_output.parse(text)]
     # Outermost first.

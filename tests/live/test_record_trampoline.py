@@ -135,7 +135,7 @@ def test_documentation_script(place, python, scripts, perf_system):
     script = place.script("doc_script.py", (scripts / "doc_script.py").read_text())
     # So that start-up has its part, but no large one.
     result = place.record(python, ["PYTHON", script, "0.3"], "--python=trampoline", "-F", "3999")
-    said = [line for line in result.stderr.splitlines() if "Python source" in line]
+    said = [line for line in result.stderr.splitlines() if "Python frames by" in line]
     assert len(said) == 1 and "trampolines" in said[0] and "line of their def" in said[0], result
     # An ordinary user's buffers hold a few milliseconds; what they had no room for is counted.
     assert re.search(r" \d+ lost, \d+ truncated stacks?\b", result.stderr), result
@@ -299,7 +299,7 @@ def test_auto(place, newest_python, scripts):
     """Without the right to BPF trampolines are taken for what polling cannot, and two lines say what they cost, and what gives more."""
     script = place.script("doc_script.py", (scripts / "doc_script.py").read_text())
     result = place.record(newest_python, ["PYTHON", script, "0.4"], "-c", "1000000")
-    assert re.search(r"Python source: trampolines: .* take longer\n.*'sudo \S+ record \.\.\.' has .*doctor", result.stderr), result
+    assert re.search(r"Python frames by trampolines: .* take longer\n.*'sudo \S+ record \.\.\.' has .*doctor", result.stderr), result
     with_chain(from_first_to_last(place.samples(newest_python), "foo"))
 
 

@@ -1161,7 +1161,7 @@ def test_user_without_privileges(public_kaa, public_folder, public_python):
     data = public_folder / "work" / "perf.data"
     result = as_nobody(public_kaa, "record", "-c", "250000", "-o", data, *public_python.command, script)
     said = "\n".join(remarks(result))
-    assert "Python source: trampolines: " in said
+    assert "Python frames by trampolines: " in said
     # sudo would not find this kaa by its name.
     assert f"'sudo {public_kaa} record ...' has lines and kernel frames" in said and "doctor --fix' says how to do without sudo" in said
     # And that is said, too: see below.

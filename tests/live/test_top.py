@@ -395,7 +395,7 @@ def test_without_rights(root, kaa, scripts):
         result = run([*WITHOUT_RIGHTS, own, "top", "--stdio", "-w", "10000", "-F", "999", "/usr/bin/python3", f"{folder}/planted.py",
                       "30", "2"], env={**WIDE, "HOME": folder})
         assert sorted(os.listdir(folder)) == ["kaa", "planted.py"]
-    assert "Python source: polling" in result.stderr
+    assert "Python frames by polling" in result.stderr
     count, ended, text = screens_of(result.stdout)[-1]
     found = {name: own for (name, file), (own, _) in functions_of(text).items() if file.endswith("planted.py")}
     # Where kaa has no CPU for long, a few samples stand for all of the time, and may all be of one kind.
