@@ -45,6 +45,9 @@ struct live_view {
 	int64_t waits_at;
 	uint64_t window;
 	struct strbuf hint;
+	/* How often its threads were looked at, and one of them could run. */
+	unsigned int looks;
+	unsigned int could_run;
 	bool is_paused;
 	/* The last samples are on the screen. */
 	bool is_over;
@@ -112,6 +115,27 @@ static void put_note(struct live_view *l, struct strbuf *out)
 		strbuf_putc(out, '\n');
 }
 
+static bool can_run(const struct own_states *states)
+{
+	vec_for_each(thread, &states->threads)
+		if (thread->state == 'R')
+			return true;
+	return false;
+}
+
+/* The last looks count for as much as all before them. */
+static void note_state(struct live_view *l)
+{
+	enum { LOOKS = 8 };
+
+	if (l->looks == LOOKS) {
+		l->looks /= 2;
+		l->could_run /= 2;
+	}
+	l->looks++;
+	l->could_run += can_run(&l->states);
+}
+
 /* Takes the profile over. */
 static struct error *show_profile(struct live_view *l, struct profile *profile)
 {
@@ -132,6 +156,7 @@ static struct error *show_profile(struct live_view *l, struct profile *profile)
 	l->profile = profile;
 	l->states = states;
 	rows->states = &l->states;
+	note_state(l);
 	l->input.profile = profile;
 	strbuf_clear(&l->notes);
 	put_note(l, &l->notes);
@@ -342,38 +367,50 @@ static void live_title(void *arg, struct strbuf *out)
 	strbuf_puts(out, "   ");
 }
 
-/* Where it waits is not among what is shown. */
+/*
+ * Where it waits is not among what is shown. Who could run most often when kaa looked
+ * waits for a processor, and nowhere in the program.
+ */
 static bool mostly_waits(const struct live_view *l)
 {
 	return l->live->is_of_processes && !l->rows->zooms.count &&
+	       l->could_run <= l->looks / 2 &&
 	       answer_mostly_waits(&l->profile->events.data[l->event],
 				   l->rows->made.own->all.period,
 				   l->states.length);
 }
 
-/* The command as it is typed, and what else there is room for. */
-static const char *waits_hint(struct live_view *l)
+/* Before what view.c ends the line with. */
+static bool has_room(const struct strbuf *line, size_t more)
 {
-	static const char start[] = "it runs little: ", quit[] = "  q: quit",
+	static const char quit[] = "  q: quit";
+	size_t rows, columns;
+
+	screen_size(&rows, &columns);
+	return printable_width(line->data, line->len) + more + strlen(quit) <=
+	       columns;
+}
+
+/* The command as it is typed, and what else there is room for; the keys in any case. */
+static const char *waits_hint(struct live_view *l, const char *otherwise)
+{
+	static const char start[] = "it runs little: ", keys[] = "  h: keys",
 			  more[] = " shows where   h: keys  P: pause";
 	const struct metadata *metadata =
 		&l->profile->recordings.data[0].metadata;
 	struct strbuf *out = &l->hint;
-	size_t rows, columns, width;
 
-	screen_size(&rows, &columns);
 	strbuf_clear(out);
 	strbuf_puts(out, start);
 	answer_put_wall_command(metadata, true, out);
-	width = printable_width(out->data, out->len) + strlen(quit);
-	if (width > columns) {
+	if (!has_room(out, strlen(keys))) {
 		strbuf_clear(out);
 		strbuf_printf(out, "%s'--mode wall'", start);
-		width = out->len + strlen(quit);
 	}
-	if (width + strlen(more) <= columns)
-		strbuf_puts(out, more);
-	return out->failed ? start : out->data;
+	if (!has_room(out, strlen(keys)))
+		return otherwise;
+	strbuf_puts(out, has_room(out, strlen(more)) ? more : keys);
+	return out->failed ? otherwise : out->data;
 }
 
 static const char *live_hint(void *arg)
@@ -384,7 +421,7 @@ static const char *live_hint(void *arg)
 
 	if (l->is_over)
 		say_note(l);
-	return mostly_waits(l) ? waits_hint(l) : hint;
+	return mostly_waits(l) ? waits_hint(l, hint) : hint;
 }
 
 static void toggle_pause(struct live_view *l)

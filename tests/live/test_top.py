@@ -4,6 +4,7 @@
 Shares are those of CPU time that a program measures itself; tests/unit/test_convert.c holds what is read of a pipe while it
 is written to what a report reads of the same recording.
 """
+import contextlib
 import math
 import os
 import pathlib
@@ -365,7 +366,7 @@ def test_duration(root, kaa, program):
 
 def test_a_program_that_mostly_waits(root, kaa, tmp_path):
     """The last line says what to type to see where it waits. On a busy machine it has a processor even less."""
-    naps = "import time\nwhile True:\n    sum(range(20000))\n    time.sleep(0.1)\n"
+    naps = "import time\nwhile True:\n    sum(range(60000))\n    time.sleep(0.3)\n"
     with started([sys.executable, "-c", naps]) as process:
         asked = ["-p", str(process.pid), "-F", "999"]
         command = f"'{kaa.command[-1]} top --mode wall -p {process.pid}'"
@@ -373,16 +374,30 @@ def test_a_program_that_mostly_waits(root, kaa, tmp_path):
         with top(kaa, *asked, columns=len(start + rest)) as terminal:
             terminal.wait_for(start + rest)
             terminal.press("q")
-        with top(kaa, *asked, columns=len(start + "  q: quit")) as terminal:
-            terminal.wait_for(start + "  q: quit")
-            terminal.press("q")
-        with top(kaa, *asked, columns=40) as terminal:
-            terminal.wait_for("it runs little: '--mode wall'  q: quit")
-            terminal.press("q")
+        # The keys stand there in any case.
+        for line in start + "  h: keys  q: quit", "it runs little: '--mode wall'  h: keys  q: quit":
+            with top(kaa, *asked, columns=len(line)) as terminal:
+                terminal.wait_for(line)
+                terminal.press("q")
     (tmp_path / "naps.py").write_text(naps)
     with top(kaa, "-F", "999", "/usr/bin/python3", "naps.py", columns=200 + len(kaa.command[-1]), cwd=tmp_path) as terminal:
         terminal.wait_for(f"it runs little: '{kaa.command[-1]} top --mode wall /usr/bin/python3 naps.py' shows where")
         terminal.press("q")
+
+
+def test_a_program_that_has_no_processor(root, kaa):
+    """It does not wait anywhere in it, so that no other mode would show that: the keys stand in the last line."""
+    on_one = ["taskset", "-c", str(min(os.sched_getaffinity(0))), sys.executable, "-c"]
+    with contextlib.ExitStack() as stack:
+        for _ in range(3):
+            stack.enter_context(started([*on_one, "while True: pass"]))
+        process = stack.enter_context(started([*on_one, "def work():\n    while True: pass\nwork()"]))
+        with top(kaa, "-F", "999", "-d", "0.3", "-p", str(process.pid)) as terminal:
+            # For long enough that it had a processor for less than half of that.
+            terminal.wait_until(lambda: re.search(r" CPU in ([2-9]|\d\d)\.", terminal.text()), "two seconds")
+            assert terminal.lines()[-1].startswith("h: keys  Enter: source"), terminal.text()
+            assert "runs little" not in terminal.text()
+            terminal.press("q")
 
 
 def test_without_rights(root, kaa, scripts):
