@@ -81,6 +81,26 @@ uint64_t *map_insert(struct map *map, uint64_t key, uint64_t value,
 	return &map->entries[i].value;
 }
 
+bool map_keep(struct map *map,
+	      bool (*keeps)(void *arg, const struct map_entry *entry), void *arg)
+{
+	struct map kept = {};
+
+	for (size_t i = 0; i < map->capacity; i++) {
+		const struct map_entry *entry = &map->entries[i];
+
+		if (!map->used[i] || !keeps(arg, entry))
+			continue;
+		if (!map_insert(&kept, entry->key, entry->value, NULL)) {
+			map_deinit(&kept);
+			return false;
+		}
+	}
+	map_deinit(map);
+	*map = kept;
+	return true;
+}
+
 /* Eight bytes at a time: names are long. */
 uint64_t hash_bytes(const void *data, size_t n)
 {

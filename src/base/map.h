@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A hash map from uint64_t to uint64_t, open addressing, no removal of single
- * keys. Any key and any value are legal. Not thread-safe. And hashes for keys.
+ * A hash map from uint64_t to uint64_t, open addressing; keys are removed only by
+ * building the map anew. Any key and any value are legal. Not thread-safe. And hashes
+ * for keys.
  */
 #ifndef KAA_BASE_MAP_H
 #define KAA_BASE_MAP_H
@@ -37,6 +38,12 @@ uint64_t *map_find(const struct map *map, uint64_t key);
  */
 uint64_t *map_insert(struct map *map, uint64_t key, uint64_t value,
 		     bool *is_new);
+/*
+ * Builds the map anew from the entries that `keeps` wants, in no order. False when
+ * memory runs out: the map stays as it was.
+ */
+bool map_keep(struct map *map,
+	      bool (*keeps)(void *arg, const struct map_entry *entry), void *arg);
 
 /* Mixes two hashes or integers into one well-spread hash. */
 static inline uint64_t hash_combine(uint64_t a, uint64_t b)

@@ -10,6 +10,7 @@
 /* A code object whose line table is still being put together. */
 struct code_pending {
 	uint64_t key;
+	uint32_t pid;
 	uint32_t first_line;
 	enum py_lines_format format;
 	char *filename;
@@ -26,12 +27,17 @@ enum {
 	/* Started captures that wait for the rest of their line table. */
 	PENDING_MAX = 4096,
 	MEMORY_MAX = 1 << 30,
+	/* A map is at most half full or so. */
+	KEY_MEMORY = 2 * sizeof(struct map_entry),
+	/* Keys among which no look is worth its time. */
+	FORGET_AT_LEAST = 1 << 16,
 };
 
 void code_table_init(struct code_table *table)
 {
 	*table = (struct code_table){ .next_address = KAA_FIRST_SPAN,
 				      .file = 1,
+				      .forget_at = FORGET_AT_LEAST,
 				      .memory_max = MEMORY_MAX };
 }
 
@@ -75,9 +81,37 @@ void code_table_deinit(struct code_table *table)
 
 struct code *code_table_find(const struct code_table *table, uint64_t key)
 {
-	const uint64_t *index = map_find(&table->by_key, key);
+	const uint64_t *place = map_find(&table->by_key, key);
 
-	return index ? table->codes.data[*index] : NULL;
+	return place ? table->codes.data[(uint32_t)*place] : NULL;
+}
+
+struct forgetting {
+	bool (*is_known)(void *arg, uint32_t pid);
+	void *arg;
+};
+
+static bool is_needed(void *arg, const struct map_entry *entry)
+{
+	const struct forgetting *forgetting = arg;
+
+	return forgetting->is_known(forgetting->arg,
+				    (uint32_t)(entry->value >> 32));
+}
+
+void code_table_forget(struct code_table *table,
+		       bool (*is_known)(void *arg, uint32_t pid), void *arg)
+{
+	struct forgetting forgetting = { is_known, arg };
+	size_t before = table->by_key.count;
+
+	if (before < table->forget_at ||
+	    !map_keep(&table->by_key, is_needed, &forgetting))
+		return;
+	table->memory -= KEY_MEMORY * (before - table->by_key.count);
+	table->forget_at = 2 * table->by_key.count;
+	if (table->forget_at < FORGET_AT_LEAST)
+		table->forget_at = FORGET_AT_LEAST;
 }
 
 /* --- from capture to content --- */
@@ -185,13 +219,13 @@ static struct error *finish(struct code_table *table,
 	error = intern(table, code, &index);
 	if (error)
 		return error;
+	index |= (uint64_t)pending->pid << 32;
 	place = map_insert(&table->by_key, pending->key, index, &is_new);
 	if (!place)
 		return error_no_memory();
 	*place = index;
 	table->changes++;
-	/* A map is at most half full or so. */
-	table->memory += is_new ? 2 * sizeof(struct map_entry) : 0;
+	table->memory += is_new ? KEY_MEMORY : 0;
 	return NULL;
 }
 
@@ -271,6 +305,7 @@ static struct error *take_code(const void *record, size_t size,
 	if (!pending)
 		return error_no_memory();
 	pending->key = raw->key;
+	pending->pid = raw->header.pid;
 	pending->first_line = raw->first_line;
 	pending->format = (enum py_lines_format)raw->lines_format;
 	pending->lines_size = raw->lines_size;

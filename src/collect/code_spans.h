@@ -57,8 +57,10 @@ struct code {
 };
 
 struct code_table {
-	/* Key of the walker to index in codes. */
+	/* Key of the walker to the process that has it << 32 | index in codes. */
 	struct map by_key;
+	/* So many keys are looked through for those that nobody has any more. */
+	size_t forget_at;
 	/* Hash of the content to index in codes. */
 	struct map by_content;
 	VEC(struct code *) codes;
@@ -76,7 +78,8 @@ struct code_table {
 	uint64_t broken;
 	/*
 	 * Bytes of all contents and keys, and how many there may be: a program can
-	 * make new code for ever. What comes then is counted in broken.
+	 * make new code for ever. What comes then is counted in broken. Contents
+	 * stay, and the keys of processes that are there (code_table_forget()).
 	 */
 	size_t memory;
 	size_t memory_max;
@@ -104,6 +107,14 @@ struct error *code_table_named(struct code_table *table, uint32_t pid,
 
 /* The code object that the walker calls key, or NULL. */
 struct code *code_table_find(const struct code_table *table, uint64_t key);
+
+/*
+ * Frees the keys of processes of which no sample can come any more, which
+ * is_known(pid) denies: each process has keys of its own. Looks only once there are
+ * twice as many as the last look has left; to be called now and then.
+ */
+void code_table_forget(struct code_table *table,
+		       bool (*is_known)(void *arg, uint32_t pid), void *arg);
 
 /*
  * The callchain address for an instruction at a byte offset of the code (-1:

@@ -82,6 +82,21 @@ static struct error *name_ended(struct round *round)
 	return error;
 }
 
+static bool knows(void *arg, uint32_t pid)
+{
+	return process_table_find(arg, pid, UINT64_MAX);
+}
+
+/*
+ * Before code objects of this pass are taken: theirs may be of processes of which
+ * nobody has heard. Of all that have code so far the task records were handled.
+ */
+static void forget_code(const struct round *round)
+{
+	code_table_forget(round->samples->stacks.codes, knows,
+			  round->tracking->processes);
+}
+
 /* What is in the rings by now; last: nothing more comes into this round. */
 static struct error *pass(struct round *round, bool last)
 {
@@ -94,8 +109,10 @@ static struct error *pass(struct round *round, bool last)
 	if (last)
 		cpu_time_begin_round(round->cpu_time);
 	error = tracking_drain(round->tracking, round->rings);
-	if (!error && source->ring)
+	if (!error && source->ring) {
+		forget_code(round);
 		error = rings_look_ahead(round->rings, look_ahead, round);
+	}
 	if (!error)
 		error = rings_handle(round->rings, handle, round);
 	if (!error)

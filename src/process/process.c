@@ -751,26 +751,17 @@ static void forget_threads(struct process_table *table, uint64_t before)
 	table->dirty_threads.count = kept;
 }
 
-/* Rebuilds a map in which most keys have the value 0. */
+static bool has_value(void *arg, const struct map_entry *entry)
+{
+	(void)arg;
+	return entry->value;
+}
+
+/* Rebuilds a map in which most keys have the value 0; without memory the big one serves. */
 static void drop_zeroes(struct map *map, size_t live)
 {
-	struct map small = {};
-
-	if (map->count < 4096 || map->count / 4 < live)
-		return;
-	for (size_t i = 0; i < map->capacity; i++) {
-		const struct map_entry *entry = &map->entries[i];
-
-		if (!map->used[i] || !entry->value)
-			continue;
-		if (!map_insert(&small, entry->key, entry->value, NULL)) {
-			/* The big one still serves. */
-			map_deinit(&small);
-			return;
-		}
-	}
-	map_deinit(map);
-	*map = small;
+	if (map->count >= 4096 && map->count / 4 >= live)
+		(void)!map_keep(map, has_value, NULL);
 }
 
 void process_table_forget(struct process_table *table, uint64_t before)

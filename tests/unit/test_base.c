@@ -189,6 +189,12 @@ static void test_vec_slots_are_zero_until_set(void **state)
 	vec_deinit(&slots);
 }
 
+static bool has_low_value(void *arg, const struct map_entry *entry)
+{
+	(void)arg;
+	return entry->value < 100;
+}
+
 static void test_map_finds_what_was_inserted_only(void **state)
 {
 	struct map map = {};
@@ -206,6 +212,9 @@ static void test_map_finds_what_was_inserted_only(void **state)
 	}
 	assert_int_equal(*map_insert(&map, 0, 7, &is_new), 0);
 	assert_false(is_new);
+	assert_true(map_keep(&map, has_low_value, NULL));
+	for (uint64_t i = 0; i < 1000; i++)
+		assert_int_equal(map_find(&map, i << 32) != NULL, i < 100);
 	map_clear(&map);
 	assert_null(map_find(&map, 0));
 	map_deinit(&map);

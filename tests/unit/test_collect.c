@@ -417,18 +417,24 @@ static void test_damaged_memory_records(void **state)
 
 /* --- code objects --- */
 
-static void add_code(struct code_table *table, uint64_t key, const char *name, uint32_t lines_size)
+static void add_code_of(struct code_table *table, uint32_t pid, uint64_t key, const char *name,
+			uint32_t lines_size)
 {
 	static struct walker_code record;
 	size_t size = strlen(name);
 
-	record = (struct walker_code){ .header = { WALKER_CODE, 7 }, .key = key, .first_line = 3,
+	record = (struct walker_code){ .header = { WALKER_CODE, pid }, .key = key, .first_line = 3,
 				       .lines_size = lines_size, .lines_format = PY_LINES_LNOTAB,
 				       .filename = { 4, 1, 0 }, .name = { (uint32_t)size, 1, 0 } };
 	memcpy(record.text, "a.py", 4);
 	memcpy(record.text + 4, name, size);
 	assert_null(code_table_record(table, &record,
 				      offsetof(struct walker_code, text) + 4 + size));
+}
+
+static void add_code(struct code_table *table, uint64_t key, const char *name, uint32_t lines_size)
+{
+	add_code_of(table, 7, key, name, lines_size);
 }
 
 /* So many times: two bytes of code, then a line further. */
@@ -621,6 +627,46 @@ static void test_code_without_end(void **state)
 	assert_int_equal(table.broken, 20000 - 1 - table.codes.count);
 	assert_non_null(code_table_find(&table, 1));
 	assert_null(code_table_find(&table, 19999));
+	code_table_deinit(&table);
+}
+
+static bool is_one_of(void *arg, uint32_t pid)
+{
+	const uint32_t *first = arg;
+
+	return pid == 7 || pid >= *first;
+}
+
+/* Processes that come and go all day leave no keys; one that stays keeps its own. */
+static void test_code_of_processes_that_ended(void **state)
+{
+	enum { PROCESSES = 5000, CODES = 100 };
+	struct code_table table;
+	uint64_t key = 1;
+	size_t lasting;
+
+	(void)state;
+	code_table_init(&table);
+	add_code(&table, key, "lasting", 2);
+	add_lines(&table, key, 0, 2);
+	add_code(&table, ++key, "started", 0);
+	lasting = table.memory;
+	table.memory_max = lasting + ((size_t)8 << 20);
+	for (uint32_t pid = 1000; pid < 1000 + PROCESSES; pid++) {
+		uint32_t first = pid - 1;
+
+		for (int i = 0; i < CODES; i++)
+			add_code_of(&table, pid, ++key, "started", 0);
+		code_table_forget(&table, is_one_of, &first);
+		/* Of these samples may still come. */
+		assert_non_null(code_table_find(&table, key));
+		assert_non_null(code_table_find(&table, key - CODES + 1));
+	}
+	assert_int_equal(table.broken, 0);
+	assert_true(table.by_key.count < 1 << 17);
+	assert_string_equal(code_table_find(&table, 1)->qualname, "lasting");
+	assert_string_equal(code_table_find(&table, key)->qualname, "started");
+	assert_null(code_table_find(&table, 3));
 	code_table_deinit(&table);
 }
 
@@ -834,6 +880,7 @@ int main(void)
 		cmocka_unit_test(test_captures_without_an_end),
 		cmocka_unit_test(test_the_same_code_takes_no_more_room),
 		cmocka_unit_test(test_code_without_end),
+		cmocka_unit_test(test_code_of_processes_that_ended),
 		cmocka_unit_test(test_code_in_two_files),
 		cmocka_unit_test(test_frames_seen_before),
 		cmocka_unit_test(test_known_maps),
