@@ -456,6 +456,10 @@ static void print_summary(const struct record_setup *setup,
 		say_tasks(&result->polled);
 	if (result->polled.missed)
 		message_note("some threads have no samples, because kaa may not open enough files; raise 'ulimit -n'");
+	if (result->unopened_files)
+		message_note("%u mapped file%s could not be opened for a time, because kaa may not open enough files: stacks end there, and a Python in them is not seen; raise 'ulimit -n'",
+			     result->unopened_files,
+			     plural(result->unopened_files));
 	/* Those of a process's first moments are no news. */
 	if (s->unnoticed >= 10 && s->unnoticed * 100 > result->samples)
 		message_note("%" PRIu64 " samples were taken before kaa had noticed that their processes run Python, so they have no Python frames",

@@ -77,6 +77,8 @@ struct recorder_result {
 	struct unended_waits waits;
 	/* A process was a Python, if only one that cannot be read. */
 	bool python_ran;
+	/* Mapped files for which there was no descriptor, if only for a time. */
+	uint32_t unopened_files;
 	/* Python code captures that were broken. */
 	uint64_t broken_codes;
 	/* Bytes written. */

@@ -18,6 +18,8 @@ enum {
 	TRIES_MAX = 16,
 	/* Of all files together, and more if more is in use. */
 	MEMORY_MAX = 8 << 20,
+	/* Descriptors kept, and more if more are in use. */
+	OPEN_MAX = 512,
 	/* Addresses in one file; libraries of some 100 MiB have fewer functions. */
 	HITS_MAX = 1 << 20,
 };
@@ -101,20 +103,32 @@ static void target_file_destroy(struct target_file *file)
 	free(file);
 }
 
+static bool lacks_descriptor(const struct error *failure)
+{
+	return failure &&
+	       (failure->errnum == EMFILE || failure->errnum == ENFILE);
+}
+
 /*
  * Fails for want of memory only; else the file says what it lacks. Most files
  * that are mapped have no sample: what was read of them is given back.
  */
-static struct error *load(struct target_file *file,
+static struct error *load(struct target_files *files, struct target_file *file,
 			  const struct process_map *map, uint32_t pid)
 {
 	struct error *error;
 
+	error_destroy(file->failure);
+	file->used = files->turn;
 	file->tries++;
 	file->module.is_lean = true;
 	file->mapped = map->file;
 	file->module.is_vdso = mapping_is_vdso(map->file->path);
 	file->failure = open_file(map, pid, &file->module.elf);
+	if (lacks_descriptor(file->failure) && !file->lacked_descriptor) {
+		file->lacked_descriptor = true;
+		files->unopened++;
+	}
 	if (file->failure)
 		return NULL;
 	error = module_python(&file->module, &file->python);
@@ -135,6 +149,16 @@ struct target_file *target_file_find(const struct target_files *files,
 	return file;
 }
 
+/* It is known; others have closed their files since there was no descriptor for it. */
+static struct error *use(struct target_files *files, struct target_file *file,
+			 const struct process_map *map, uint32_t pid)
+{
+	if (file->used != files->turn && lacks_descriptor(file->failure))
+		return load(files, file, map, pid);
+	file->used = files->turn;
+	return NULL;
+}
+
 struct error *target_file_get(struct target_files *files,
 			      const struct process_map *map, uint32_t pid,
 			      struct target_file **ret)
@@ -145,20 +169,17 @@ struct error *target_file_get(struct target_files *files,
 
 	if (!slot)
 		return error_no_memory();
-	if (*slot) {
-		(*slot)->used = files->turn;
-		*ret = *slot;
-		return NULL;
+	file = *slot;
+	if (!file) {
+		file = calloc(1, sizeof(*file));
+		error = file ? load(files, file, map, pid) : error_no_memory();
+	} else {
+		error = use(files, file, map, pid);
 	}
-	file = calloc(1, sizeof(*file));
-	if (!file)
-		return error_no_memory();
-	file->used = files->turn;
-	error = load(file, map, pid);
-	if (error) {
+	if (error && !*slot)
 		target_file_destroy(file);
+	if (error)
 		return error;
-	}
 	*ret = *slot = file;
 	return NULL;
 }
@@ -169,36 +190,78 @@ static size_t file_memory(const struct target_file *file)
 	       file->symtab.count * sizeof(*file->symtab.symbols);
 }
 
+/* What all files take together. */
+struct taken {
+	size_t memory;
+	size_t descriptors;
+	/* Files for which there was none. */
+	size_t lacking;
+};
+
+static bool has_descriptor(const struct target_file *file)
+{
+	return file->module.elf && !file->module.is_vdso;
+}
+
+static struct taken count_taken(const struct target_files *files)
+{
+	struct taken taken = {};
+
+	vec_for_each(slot, &files->by_index) {
+		const struct target_file *file = *slot;
+
+		if (!file)
+			continue;
+		taken.memory += file_memory(file);
+		taken.descriptors += has_descriptor(file);
+		taken.lacking += lacks_descriptor(file->failure);
+	}
+	return taken;
+}
+
+/* Others borrow its Python; its functions cannot be named without it. */
+static bool has_to_stay(const struct target_file *file)
+{
+	return !has_descriptor(file) || file->python || file->hits.count ||
+	       module_refused(&file->module);
+}
+
+static void shed(struct target_file **slot, bool close)
+{
+	struct target_file *file = *slot;
+
+	if (close && !has_to_stay(file)) {
+		target_file_destroy(file);
+		*slot = NULL;
+	} else if (file_memory(file)) {
+		module_shed(&file->module);
+		symtab_deinit(&file->symtab);
+		file->has_symtab = false;
+	}
+}
+
 bool target_files_shed(struct target_files *files)
 {
-	size_t memory = 0;
+	const struct taken taken = count_taken(files);
+	bool close = taken.descriptors > OPEN_MAX || taken.lacking;
 
-	vec_for_each(file, &files->by_index)
-		memory += *file ? file_memory(*file) : 0;
-	if (memory <= MEMORY_MAX)
+	if (taken.memory <= MEMORY_MAX && !close)
 		return false;
-	vec_for_each(file, &files->by_index) {
-		if (!*file || (*file)->used == files->turn ||
-		    !file_memory(*file))
-			continue;
-		module_shed(&(*file)->module);
-		symtab_deinit(&(*file)->symtab);
-		(*file)->has_symtab = false;
-	}
+	vec_for_each(slot, &files->by_index)
+		if (*slot && (*slot)->used != files->turn)
+			shed(slot, close);
 	files->turn++;
 	return true;
 }
 
-struct error *target_file_retry(const struct target_files *files,
+struct error *target_file_retry(struct target_files *files,
 				const struct process_map *map, uint32_t pid)
 {
 	struct target_file *file = target_file_find(files, map);
 
 	if (!file || !file->failure || file->tries >= TRIES_MAX)
 		return NULL;
-	error_destroy(file->failure);
-	file->failure = NULL;
-	return load(file, map, pid);
+	return load(files, file, map, pid);
 }
 
 void target_file_hit(struct target_file *file, uint64_t offset)

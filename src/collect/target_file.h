@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The files that targets map: found and opened once, through the target's mount
- * namespace if that is another.
+ * namespace if that is another. Each has a descriptor as long as it is open: of very
+ * many those are closed that nobody asks for (target_files_shed()).
  *
  * Not thread-safe.
  */
@@ -26,6 +27,8 @@ struct target_file {
 	/* Why the file could not be opened, or NULL. */
 	struct error *failure;
 	unsigned int tries;
+	/* There was no descriptor for it; there may be in another turn. */
+	bool lacked_descriptor;
 	/* The vaddr that target_file_descriptor() gives. */
 	uint64_t descriptor;
 	bool has_descriptor;
@@ -49,6 +52,8 @@ struct target_files {
 	uint32_t code_versions;
 	/* Counts calls of target_files_shed() that had to do something. */
 	uint32_t turn;
+	/* Files for which there was no descriptor, if only for a time. */
+	uint32_t unopened;
 };
 
 void target_files_deinit(struct target_files *files);
@@ -66,10 +71,12 @@ struct error *target_file_get(struct target_files *files,
 struct target_file *target_file_find(const struct target_files *files,
 				     const struct process_map *map);
 /*
- * Keeps within bounds what files take for unwinding: beyond them, those that
- * nobody has asked for since the last call give it back, and read it again when they
- * are needed. True: the owner's unwinder_forget() is due, so that files in use are
- * asked for again. To be called now and then.
+ * Keeps within bounds what files take for unwinding, and descriptors: beyond them,
+ * those that nobody has asked for since the last call give it back, and read it again
+ * when they are needed. Files with a Python, and those whose functions may have to be
+ * named at the end (target_file_hit()), stay open. True: the owner's
+ * unwinder_forget() is due, so that files in use are asked for again. To be called
+ * now and then.
  */
 bool target_files_shed(struct target_files *files);
 
@@ -77,7 +84,7 @@ bool target_files_shed(struct target_files *files);
  * Another process maps a file that could not be opened before: the process that
  * mapped it first may have been gone, or its root another one. A few times.
  */
-struct error *target_file_retry(const struct target_files *files,
+struct error *target_file_retry(struct target_files *files,
 				const struct process_map *map, uint32_t pid);
 /*
  * Notes that a stack leads through the code at an offset in the file: it may have to
