@@ -263,12 +263,10 @@ struct error *name_writer_put_hashes(struct name_writer *writer,
 }
 
 struct error *name_writer_put_source(struct name_writer *writer,
-				     struct source_state *source,
-				     const struct target_list *targets)
+				     struct source_state *source)
 {
 	return source->source->put_names ?
-		       source->source->put_names(source, targets,
-						 &writer->names, put_symbol,
-						 writer) :
+		       source->source->put_names(source, &writer->names,
+						 put_symbol, writer) :
 		       NULL;
 }

@@ -67,7 +67,6 @@ struct error *name_writer_put_hashes(struct name_writer *writer,
 				     const struct code_table *codes);
 /* What the source can name for who unwinds later; at the end. */
 struct error *name_writer_put_source(struct name_writer *writer,
-				     struct source_state *source,
-				     const struct target_list *targets);
+				     struct source_state *source);
 
 #endif

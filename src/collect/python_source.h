@@ -253,7 +253,6 @@ struct python_source {
 	void (*sampled)(struct source_state *state, struct target *target);
 	/* Names for a reader who unwinds what the file keeps as raw stacks. */
 	struct error *(*put_names)(struct source_state *state,
-				   const struct target_list *targets,
 				   const struct name_table *names,
 				   symbol_sink *sink, void *arg);
 };

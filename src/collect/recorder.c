@@ -530,8 +530,7 @@ static struct error *put_names(struct recorder *recorder)
 					       &recorder->codes);
 	if (error || recorder->options.sampler.callchain != CALLCHAIN_DWARF)
 		return error;
-	return name_writer_put_source(&recorder->names, recorder->source,
-				      &recorder->tracking.targets);
+	return name_writer_put_source(&recorder->names, recorder->source);
 }
 
 static struct error *put_summary(struct recorder *recorder)

@@ -17,6 +17,9 @@ struct trampoline_source {
 	struct source_setup setup;
 	/* A perf map is read on at most once in each. */
 	uint64_t round;
+	/* The processes that may have a perf map, each once, and the same as a set. */
+	VEC(uint32_t) pids;
+	struct map noted;
 };
 
 static struct trampoline_source *trampoline_source(struct source_state *state)
@@ -48,7 +51,11 @@ static struct error *open_trampolines(const struct source_setup *setup,
 
 static void close_trampolines(struct source_state *state)
 {
-	free(trampoline_source(state));
+	struct trampoline_source *source = trampoline_source(state);
+
+	vec_deinit(&source->pids);
+	map_deinit(&source->noted);
+	free(source);
 }
 
 static void begin_round(struct source_state *state)
@@ -62,6 +69,24 @@ static bool is_anonymous_code(const struct process_map *map)
 }
 
 /* --- processes --- */
+
+static bool note_process(struct trampoline_source *source, uint32_t pid)
+{
+	bool is_new;
+
+	return map_insert(&source->noted, pid, 1, &is_new) &&
+	       (!is_new || vec_push(&source->pids, pid));
+}
+
+/* Made on first use; the target may be gone when names are put. */
+static struct error *trampolines_of(struct trampoline_source *source,
+				    struct target *target,
+				    struct trampolines **ret)
+{
+	if (!target->trampolines && !note_process(source, target->pid))
+		return error_no_memory();
+	return target_trampolines(target, source->setup.owner, ret);
+}
 
 /*
  * Anonymous code begins with a trampoline if it holds any: read now, since the
@@ -79,9 +104,7 @@ static struct error *code_mapped(struct source_state *state,
 	    !remote_memory_read_all(&target->memory, map->start, code,
 				    sizeof(code)))
 		return NULL;
-	error = target_trampolines(target,
-				   trampoline_source(state)->setup.owner,
-				   &trampolines);
+	error = trampolines_of(trampoline_source(state), target, &trampolines);
 	if (error)
 		return error;
 	trampolines_set_code(trampolines, code, sizeof(code));
@@ -93,13 +116,13 @@ static struct error *process_forked(struct source_state *state,
 				    struct target *child,
 				    struct target *parent)
 {
+	struct trampoline_source *source = trampoline_source(state);
 	struct trampolines *trampolines, *parents;
-	uid_t owner = trampoline_source(state)->setup.owner;
-	struct error *error = target_trampolines(parent, owner, &parents);
+	struct error *error = trampolines_of(source, parent, &parents);
 
 	if (error)
 		return error;
-	error = target_trampolines(child, owner, &trampolines);
+	error = trampolines_of(source, child, &trampolines);
 	if (error)
 		return error;
 	trampolines_set_parent(trampolines, parents);
@@ -130,7 +153,7 @@ static struct error *code_at(struct source_state *state,
 	*ret = NULL;
 	if (!map || !is_anonymous_code(map))
 		return NULL;
-	error = target_trampolines(target, source->setup.owner, &trampolines);
+	error = trampolines_of(source, target, &trampolines);
 	if (error)
 		return error;
 	return trampolines_find(trampolines, address, source->round,
@@ -158,22 +181,16 @@ static void sampled(struct source_state *state, struct target *target)
  * that the perf maps name.
  */
 static struct error *put_names(struct source_state *state,
-			       const struct target_list *targets,
 			       const struct name_table *names,
 			       symbol_sink *sink, void *arg)
 {
-	(void)state;
-	vec_for_each(target, &targets->all) {
-		struct error *error;
+	struct error *error = NULL;
 
-		if (!(*target)->trampolines || (*target)->previous)
-			continue;
-		error = name_table_tell_trampolines(names, (*target)->pid,
-						    sink, arg);
-		if (error)
-			return error;
-	}
-	return NULL;
+	vec_for_each(pid, &trampoline_source(state)->pids)
+		if (!error)
+			error = name_table_tell_trampolines(names, *pid, sink,
+							    arg);
+	return error;
 }
 
 const struct python_source python_source_trampoline = {

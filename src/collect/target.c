@@ -234,8 +234,6 @@ void target_list_deinit(struct target_list *list)
 
 static bool is_gone(const struct target *target, uint64_t before)
 {
-	if (target->trampolines)
-		return false;
 	return target->replaced ? target->until <= before :
 				  process_had_ended(target->process, before);
 }

@@ -134,8 +134,7 @@ struct target *target_of(struct target *target, uint64_t time);
 
 /*
  * Frees what was over before that time, to which no sample leads any more; each is
- * shown to `gone` first. Those with trampolines stay: their names are written at
- * the end, and children look into their parents'.
+ * shown to `gone` first.
  */
 void target_list_forget(struct target_list *list, uint64_t before,
 			void (*gone)(void *arg, const struct target *target),

@@ -33,6 +33,7 @@ struct error *trampolines_create(uint32_t pid, uid_t owner,
 		return error_no_memory();
 	trampolines->pid = pid;
 	trampolines->owner = owner;
+	trampolines->owners = 1;
 	*ret = trampolines;
 	return NULL;
 }
@@ -48,13 +49,15 @@ static void forget(struct trampolines *trampolines)
 
 void trampolines_destroy(struct trampolines *trampolines)
 {
-	if (!trampolines)
-		return;
-	forget(trampolines);
-	map_deinit(&trampolines->codes);
-	trampolines_destroy(trampolines->own_parent);
-	error_destroy(trampolines->refusal);
-	free(trampolines);
+	while (trampolines && !--trampolines->owners) {
+		struct trampolines *parent = trampolines->parent;
+
+		forget(trampolines);
+		map_deinit(&trampolines->codes);
+		error_destroy(trampolines->refusal);
+		free(trampolines);
+		trampolines = parent;
+	}
 }
 
 /* --- reading the map --- */
@@ -280,10 +283,8 @@ static struct error *find_parent(struct trampolines *trampolines)
 		error_destroy(error);
 		return NULL;
 	}
-	error = trampolines_create((uint32_t)status.ppid, trampolines->owner,
-				   &trampolines->own_parent);
-	trampolines->parent = trampolines->own_parent;
-	return error;
+	return trampolines_create((uint32_t)status.ppid, trampolines->owner,
+				  &trampolines->parent);
 }
 
 /* In this process's own map; read on if need be. */
@@ -326,6 +327,9 @@ struct error *trampolines_find(struct trampolines *trampolines,
 void trampolines_set_parent(struct trampolines *trampolines,
 			    struct trampolines *parent)
 {
+	if (parent)
+		parent->owners++;
+	trampolines_destroy(trampolines->parent);
 	trampolines->parent = parent;
 	trampolines->parent_sought = true;
 }

@@ -11,7 +11,8 @@
  * left, the last one counts.
  *
  * A forked child has its parent's memory, and a map of its own with what it
- * announced itself: what that does not have is looked up in the parent's.
+ * announced itself: what that does not have is looked up in the parent's. So these stay
+ * as long as any child's.
  *
  * Not thread-safe.
  */
@@ -39,11 +40,11 @@ struct trampolines {
 	uint32_t pid;
 	/* Owner of the map when the process is gone; (uid_t)-1: unknown. */
 	uid_t owner;
-	/* The process it was forked from, NULL: none; borrowed. */
+	/* Who has them: their target, and their children. */
+	unsigned int owners;
+	/* The process it was forked from, NULL: none. */
 	struct trampolines *parent;
 	bool parent_sought;
-	/* The same if that is not recorded itself: owned. */
-	struct trampolines *own_parent;
 	/* Pieces of the map, each finished, the newest last. */
 	VEC(struct symtab) pieces;
 	/* Start of a symbol to index in the code table; what samples hit. */
@@ -65,6 +66,7 @@ struct trampolines {
 
 struct error *trampolines_create(uint32_t pid, uid_t owner,
 				 struct trampolines **ret);
+/* The one owner's that the caller is. */
 void trampolines_destroy(struct trampolines *trampolines);
 
 /*

@@ -9,11 +9,14 @@
 #include <cmocka.h>
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "assert_ok.h"
+#include "collect/python_source.h"
 #include "collect/target.h"
 
 static size_t open_descriptors(void)
@@ -126,11 +129,123 @@ static void test_no_descriptor_left(void **state)
 	unmap_files(&mapped);
 }
 
+/* --- trampolines --- */
+
+/* Above what Linux gives to any process. */
+enum { CHILD = 1 << 30 };
+
+struct forked {
+	struct process_table *processes;
+	struct target_list targets;
+	struct code_table codes;
+	struct source_state *source;
+	struct target *parent, *child;
+	char path[64];
+};
+
+static struct target *target_of_process(struct forked *forked, uint32_t pid)
+{
+	struct process *process = process_table_find(forked->processes, pid, UINT64_MAX);
+	struct target *target;
+
+	assert_non_null(process);
+	assert_ok(target_get(&forked->targets, process, &target));
+	return target;
+}
+
+/* This process, which has a perf map, and a child that has none. */
+static void set_up_forked(struct forked *forked)
+{
+	const struct process_mmap code = { .start = BASE, .length = LENGTH, .prot = PROT_EXEC,
+					   .path = "//anon" };
+	const struct source_setup setup = { .codes = &forked->codes, .owner = getuid() };
+	uint32_t pid = (uint32_t)getpid();
+	char line[64];
+	int fd;
+
+	*forked = (struct forked){};
+	code_table_init(&forked->codes);
+	assert_ok(python_source_trampoline.open(&setup, &forked->source));
+	forked->source->source = &python_source_trampoline;
+	python_source_trampoline.begin_round(forked->source);
+	snprintf(forked->path, sizeof(forked->path), "/tmp/perf-%u.map", pid);
+	unlink(forked->path);
+	fd = open(forked->path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	assert_true(fd >= 0);
+	snprintf(line, sizeof(line), "%x 10 py::f:/x.py\n", BASE);
+	assert_int_equal(write(fd, line, strlen(line)), strlen(line));
+	close(fd);
+	assert_ok(process_table_create(&forked->processes));
+	assert_ok(process_table_comm(forked->processes, pid, pid, 1, "app", true));
+	assert_ok(process_table_mmap(forked->processes, pid, 1, &code));
+	assert_ok(process_table_fork(forked->processes, CHILD, pid, CHILD, pid, 2, true));
+	forked->parent = target_of_process(forked, pid);
+	forked->child = target_of_process(forked, CHILD);
+	assert_ok(python_source_trampoline.process_forked(forked->source, forked->child,
+							  forked->parent));
+}
+
+static void tear_down_forked(struct forked *forked)
+{
+	target_list_deinit(&forked->targets);
+	process_table_destroy(forked->processes);
+	python_source_trampoline.close(forked->source);
+	code_table_deinit(&forked->codes);
+	unlink(forked->path);
+}
+
+static void count_gone(void *arg, const struct target *target)
+{
+	(void)target;
+	++*(int *)arg;
+}
+
+static struct error *note_symbol(void *arg, const struct kaa_symbol *symbol)
+{
+	int *told = arg;
+
+	assert_int_equal(symbol->pid, getpid());
+	++*told;
+	return NULL;
+}
+
+/* The child still looks into the map of the parent, and both are named at the end. */
+static void test_trampolines_of_a_process_that_ended(void **state)
+{
+	uint32_t pid = (uint32_t)getpid();
+	struct name_table names = { .owner = getuid() };
+	struct forked forked;
+	struct code *code;
+	int gone = 0, told = 0;
+
+	(void)state;
+	set_up_forked(&forked);
+	process_table_exit(forked.processes, pid, pid, 10);
+	target_list_forget(&forked.targets, 9, count_gone, &gone);
+	assert_int_equal(gone, 0);
+	target_list_forget(&forked.targets, 10, count_gone, &gone);
+	assert_int_equal(gone, 1);
+	assert_int_equal(forked.targets.all.count, 1);
+	target_at(forked.child, 20);
+	assert_ok(python_source_trampoline.code_at(forked.source, forked.child, BASE, &code));
+	assert_non_null(code);
+	assert_string_equal(code->qualname, "f");
+	process_table_exit(forked.processes, CHILD, CHILD, 20);
+	target_list_forget(&forked.targets, 20, count_gone, &gone);
+	assert_int_equal(gone, 2);
+	assert_int_equal(forked.targets.all.count, 0);
+	assert_ok(python_source_trampoline.put_names(forked.source, &names, note_symbol, &told));
+	assert_int_equal(told, 1);
+	name_table_deinit(&names);
+	tear_down_forked(&forked);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_descriptors_of_many_files),
 		cmocka_unit_test(test_no_descriptor_left),
+		cmocka_unit_test(test_trampolines_of_a_process_that_ended),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
