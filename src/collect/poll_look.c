@@ -107,6 +107,64 @@ static void look_at_threads(struct poll_tasks *tasks,
 
 /* --- children --- */
 
+static void swap_accounts(struct polled_thread *a, struct polled_thread *b)
+{
+	const struct polled_thread before = *a;
+
+	a->ran = b->ran;
+	a->ran_told = b->ran_told;
+	a->given = b->given;
+	a->kept_off = b->kept_off;
+	a->kept_off_told = b->kept_off_told;
+	a->slices = b->slices;
+	a->share = b->share;
+	b->ran = before.ran;
+	b->ran_told = before.ran_told;
+	b->given = before.given;
+	b->kept_off = before.kept_off;
+	b->kept_off_told = before.kept_off_told;
+	b->slices = before.slices;
+	b->share = before.share;
+}
+
+/* The nearest of those that the account can be a later one of, or NULL. */
+static struct polled_thread *find_earlier(const struct polled_process *process,
+					  const struct task_run *run)
+{
+	struct polled_thread *found = NULL;
+
+	vec_for_each(thread, &process->threads)
+		if (thread->ran <= run->ran && thread->slices <= run->slices &&
+		    (!found || thread->ran > found->ran))
+			found = thread;
+	return found;
+}
+
+/*
+ * The thread that called exec has the number of the first one from then on, which
+ * is over (Linux, de_thread()): the first one's files tell what that one has run.
+ */
+static void take_account(struct poll_tasks *tasks,
+			 struct polled_process *process)
+{
+	struct polled_thread *first = process->threads.data, *caller;
+	struct polled_thread none = {};
+	struct task_run run = {};
+
+	if (!process->threads.count || !task_files_run(&first->files, &run))
+		return;
+	caller = find_earlier(process, &run);
+	if (!caller) {
+		/* One that nobody has seen. */
+		swap_accounts(first, &none);
+		tasks->ended_ran += none.ran;
+		tasks->ended_given += none.given;
+		tasks->ended_kept_off += none.kept_off;
+	} else if (caller != first) {
+		swap_accounts(first, caller);
+	}
+}
+
 static void called_exec(struct poll_tasks *tasks,
 			struct polled_process *process,
 			const struct task_stat *stat)
@@ -121,6 +179,7 @@ static void called_exec(struct poll_tasks *tasks,
 	process->waits = false;
 	/* /proc/PID/mem, where it is open, is that of the program before. */
 	remote_memory_deinit(&process->memory);
+	take_account(tasks, process);
 	vec_for_each(thread, &process->threads)
 		thread->pointer = 0;
 	poll_tell_exec(tasks, process);

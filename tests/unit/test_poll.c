@@ -511,6 +511,48 @@ static void test_a_look_without_descriptors(void **state)
 	end_looks(&l);
 }
 
+/* Of the thread that did, whose number is the first one's then. */
+static void test_time_of_a_thread_that_called_exec(void **state)
+{
+	const struct task_run first = { .ran = 9000, .slices = 90 };
+	const struct task_run other = { .ran = 20000, .slices = 1 }, caller = { .ran = 500, .slices = 2 };
+	struct polled_process *p;
+	uint64_t ran, given;
+	struct looks l;
+
+	(void)state;
+	begin_looks(&l);
+	add_task(&l, "7", "8", "more", STAT("more", "S", "140000", "0"));
+	look(&l);
+	expect_thread(&l, 7, 8);
+	p = first_process(&l);
+	assert_int_equal(p->threads.count, 3);
+	poll_reader_note_run(&p->threads.data[0], &first);
+	poll_reader_note_run(&p->threads.data[1], &other);
+	poll_reader_note_run(&p->threads.data[2], &caller);
+	p->threads.data[0].ran_told = 9000;
+	p->threads.data[2].ran_told = 400;
+	file(&l, TASK "stat", STAT("two", "R", "150000", "0"));
+	file(&l, TASK "schedstat", "600 0 3\n");
+	remove_folder(&l, "/proc/7/task/8");
+	look(&l);
+	assert_int_equal(p->threads.count, 2);
+	assert_int_equal(p->threads.data[0].tid, 7);
+	assert_int_equal(p->threads.data[0].ran, 500);
+	assert_int_equal(p->threads.data[0].ran_told, 400);
+	poll_tasks_time(&l.tasks, &ran, &given);
+	assert_int_equal(ran, 29500);
+	/* And one that came since the last look. */
+	file(&l, TASK "stat", STAT("two", "R", "160000", "0"));
+	file(&l, TASK "schedstat", "10 0 1\n");
+	look(&l);
+	assert_int_equal(p->threads.data[0].ran, 0);
+	assert_int_equal(p->threads.data[0].ran_told, 0);
+	poll_tasks_time(&l.tasks, &ran, &given);
+	assert_int_equal(ran, 29500);
+	end_looks(&l);
+}
+
 /* What is recorded from exec on may have called it at any time since the look before. */
 static void test_exec_was_a_while_ago(void **state)
 {
@@ -1181,6 +1223,7 @@ int main(void)
 		cmocka_unit_test(test_proof),
 		cmocka_unit_test(test_exec),
 		cmocka_unit_test(test_a_look_without_descriptors),
+		cmocka_unit_test(test_time_of_a_thread_that_called_exec),
 		cmocka_unit_test(test_exec_was_a_while_ago),
 		cmocka_unit_test(test_a_thread_comes),
 		cmocka_unit_test(test_time_of_a_process),
