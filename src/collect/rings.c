@@ -67,7 +67,7 @@ static struct error *copy_tasks(struct rings *rings, struct ring *ring)
 			      (struct task_record){
 				      .time = events_record_time(
 					      &rings->sampler->kernel_events,
-					      header),
+					      header, header->size),
 				      .offset = rings->task_bytes.len,
 				      .size = header->size }))
 			return error_no_memory();

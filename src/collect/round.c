@@ -24,7 +24,7 @@ static bool is_sources(const struct round *round,
 
 	if (header->type != PERF_RECORD_SAMPLE || !round->source->source->ring)
 		return false;
-	event = events_of_record(&sampler->kernel_events, header);
+	event = events_of_record(&sampler->kernel_events, header, header->size);
 	return event && event->index == sampler_walker_index(sampler);
 }
 

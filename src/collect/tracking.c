@@ -226,7 +226,8 @@ static struct error *keep(struct tracking *tracking, const struct record *record
 
 	if (record->type == PERF_RECORD_EXIT && tracking->exits->by_cpu)
 		return exits_hold(tracking->exits, record);
-	if (events_record_end(record->event, record->raw) == record->size)
+	if (events_record_end(record->event, record->raw, record->size) ==
+	    record->size)
 		return output_raw(tracking->output, record->time, record->raw,
 				  record->size);
 	whole = *record;

@@ -7,6 +7,8 @@
 #define BLOCK_CAPACITY (1u << 20)
 #define MAX_FREE_BLOCKS 64
 #define WINDOW_SIZE (4u << 20)
+/* Smaller samples are copied out of windows, too. */
+#define LARGE_SAMPLE 4096
 
 static struct block *block_create(struct block_pool *pool, size_t capacity)
 {
@@ -81,7 +83,8 @@ void block_pool_deinit(struct block_pool *pool)
 void stream_deinit(struct stream *stream)
 {
 	block_unref(stream->pool, stream->block);
-	stream->block = NULL;
+	block_unref(stream->pool, stream->copies);
+	stream->block = stream->copies = NULL;
 }
 
 size_t stream_left(const struct stream *stream)
@@ -167,51 +170,84 @@ static struct error *fill(struct stream *stream, size_t need)
 	return NULL;
 }
 
-/* A copy in a block of its own, for a record that is not aligned. */
-static struct error *copy_record(struct stream *stream, const uint8_t *at,
-				 size_t size, struct stream_record *ret)
+/*
+ * Room behind the copies before, or where those were that nobody refers to any more;
+ * NULL without memory.
+ */
+static uint8_t *room_for_copy(struct stream *stream, size_t size)
 {
-	struct block *block = block_create(stream->pool, size);
+	struct block *block = stream->copies;
 
-	if (!block)
+	if (block && block->refs == 1)
+		block->size = 0;
+	if (!block || block->capacity - block->size < size) {
+		block = block_create(stream->pool, BLOCK_CAPACITY);
+		if (!block)
+			return NULL;
+		block_unref(stream->pool, stream->copies);
+		stream->copies = block;
+	}
+	block->size += size;
+	return block->data + block->size - size;
+}
+
+static struct error *copy_record(struct stream *stream, const uint8_t *at,
+				 struct stream_record *ret)
+{
+	const size_t head = sizeof(ret->header);
+	size_t padded = ((size_t)ret->header.size + 7) / 8 * 8;
+	uint8_t *copy = room_for_copy(stream, padded);
+
+	if (!copy)
 		return error_no_memory();
-	memcpy(block->data, at, size);
-	block->size = size;
-	ret->block = block;
-	ret->header = (const struct perf_event_header *)block->data;
+	/* Not the header that is there now. */
+	memcpy(copy, &ret->header, head);
+	memcpy(copy + head, at + head, ret->header.size - head);
+	ret->block = stream->copies;
+	ret->data = copy;
 	return NULL;
+}
+
+/* Others neither change it nor is it at an address that no word has. */
+static bool may_stay(const struct stream *stream,
+		     const struct perf_event_header *header, const uint8_t *at)
+{
+	if ((uintptr_t)at % 8)
+		return false;
+	return !stream->block->window.data ||
+	       (header->type == PERF_RECORD_SAMPLE &&
+		header->size >= LARGE_SAMPLE);
 }
 
 struct error *stream_next(struct stream *stream, struct stream_record *ret)
 {
-	struct perf_event_header header;
+	struct perf_event_header *header = &ret->header;
 	struct error *err;
-	uint8_t *at;
+	const uint8_t *at;
 
-	ret->header = NULL;
-	ret->block = NULL;
-	err = stream->broken ? NULL : fill(stream, sizeof(header));
-	if (err || stream->broken || stream_left(stream) < sizeof(header))
+	*ret = (struct stream_record){};
+	err = stream->broken ? NULL : fill(stream, sizeof(*header));
+	if (err || stream->broken || stream_left(stream) < sizeof(*header))
 		return err;
-	memcpy(&header, stream->block->data + stream->pos, sizeof(header));
-	if (header.size < sizeof(header)) {
+	memcpy(header, stream->block->data + stream->pos, sizeof(*header));
+	if (header->size < sizeof(*header)) {
 		stream->broken = true;
 		return NULL;
 	}
-	err = fill(stream, header.size);
-	if (err || stream_left(stream) < header.size)
+	err = fill(stream, header->size);
+	if (err || stream_left(stream) < header->size)
 		return err;
 	at = stream->block->data + stream->pos;
-	if ((uintptr_t)at % 8) {
-		err = copy_record(stream, at, header.size, ret);
+	if (may_stay(stream, header, at)) {
+		ret->block = stream->block;
+		ret->data = at;
+	} else {
+		err = copy_record(stream, at, ret);
 		if (err)
 			return err;
-	} else {
-		block_ref(stream->block);
-		ret->block = stream->block;
-		ret->header = (const struct perf_event_header *)at;
 	}
-	stream->pos += header.size;
+	block_ref(ret->block);
+	stream->pos += header->size;
 	return NULL;
 }
 

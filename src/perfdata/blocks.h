@@ -8,6 +8,11 @@
  *
  * The blocks of a stream that is a file's are windows of it, of 4 MiB, which
  * overlap where a record begins in one and ends in the next.
+ *
+ * What is in a window is what is in the file, which somebody else may be changing:
+ * what is read twice may differ. So records are copied out of windows, and judged
+ * as they were then. Large samples stay, since most of one is a stack of which
+ * little is looked at: who reads a count in one keeps it, and trusts `header`.
  */
 #ifndef KAA_PERFDATA_BLOCKS_H
 #define KAA_PERFDATA_BLOCKS_H
@@ -69,13 +74,17 @@ struct stream {
 	/* The block being cut, with one reference of the stream's own. */
 	struct block *block;
 	size_t pos;
+	/* What was copied last is in this one, likewise. */
+	struct block *copies;
 	/* A record with an impossible size: nothing behind it can be cut. */
 	bool broken;
 };
 
 struct stream_record {
-	/* 8-byte aligned, header->size bytes. NULL: no whole record is there. */
-	const struct perf_event_header *header;
+	/* 8-byte aligned, header.size bytes. NULL: no whole record is there. */
+	const void *data;
+	/* As it was when the record was cut, whatever data says now. */
+	struct perf_event_header header;
 	/* Holds it; the caller owns one reference. */
 	struct block *block;
 };

@@ -190,26 +190,28 @@ struct event *events_find(const struct events *events, uint64_t id)
 enum { PROGRAM_BODY_END = 24 };
 
 /* Where the body of a KSYMBOL record ends: a name, a NUL, and up to 7 more. */
-static size_t ksymbol_body_end(const struct perf_event_header *header)
+static size_t ksymbol_body_end(const struct perf_event_header *header,
+			       size_t size)
 {
 	const char *name = (const char *)header + PROGRAM_BODY_END;
-	size_t room = header->size - PROGRAM_BODY_END;
+	size_t room = size - PROGRAM_BODY_END;
 
 	return PROGRAM_BODY_END + strnlen(name, room) / 8 * 8 + 8;
 }
 
 size_t events_record_end(const struct event *event,
-			 const struct perf_event_header *header)
+			 const struct perf_event_header *header, size_t size)
 {
-	size_t end = header->size;
+	size_t end = size;
 
-	if (header->size >= PROGRAM_BODY_END) {
+	if (size >= PROGRAM_BODY_END) {
 		if (header->type == PERF_RECORD_KSYMBOL)
-			end = ksymbol_body_end(header) + event->trailer_size;
+			end = ksymbol_body_end(header, size) +
+			      event->trailer_size;
 		else if (header->type == PERF_RECORD_BPF_EVENT)
 			end = PROGRAM_BODY_END + event->trailer_size;
 	}
-	return end < header->size ? end : header->size;
+	return end < size ? end : size;
 }
 
 /*
@@ -217,7 +219,7 @@ size_t events_record_end(const struct event *event,
  * end in others. False if the record has no such field.
  */
 static bool field_at(const struct event *event,
-		     const struct perf_event_header *header,
+		     const struct perf_event_header *header, size_t size,
 		     uint8_t sample_pos, uint8_t trailer_pos, uint64_t *ret)
 {
 	const uint8_t *start = (const uint8_t *)header;
@@ -229,13 +231,13 @@ static bool field_at(const struct event *event,
 			return false;
 		at = sizeof(*header) + sample_pos;
 	} else {
-		end = events_record_end(event, header);
+		end = events_record_end(event, header, size);
 		if (trailer_pos == EVENT_NO_FIELD ||
 		    end < sizeof(*header) + trailer_pos)
 			return false;
 		at = end - trailer_pos;
 	}
-	if (at + sizeof(raw) > header->size)
+	if (at + sizeof(raw) > size)
 		return false;
 	memcpy(&raw, start + at, sizeof(raw));
 	*ret = le64toh(raw);
@@ -243,7 +245,8 @@ static bool field_at(const struct event *event,
 }
 
 struct event *events_of_record(const struct events *events,
-			       const struct perf_event_header *header)
+			       const struct perf_event_header *header,
+			       size_t size)
 {
 	struct event *first;
 	uint64_t id;
@@ -253,7 +256,7 @@ struct event *events_of_record(const struct events *events,
 	first = events->list.data[0];
 	if (events->list.count == 1)
 		return first;
-	if (!field_at(first, header, first->sample_id_pos,
+	if (!field_at(first, header, size, first->sample_id_pos,
 		      first->trailer_id_pos, &id) ||
 	    id == 0)
 		return first;
@@ -261,13 +264,13 @@ struct event *events_of_record(const struct events *events,
 }
 
 uint64_t events_record_time(const struct events *events,
-			    const struct perf_event_header *header)
+			    const struct perf_event_header *header, size_t size)
 {
-	const struct event *event = events_of_record(events, header);
+	const struct event *event = events_of_record(events, header, size);
 	uint64_t time;
 
 	if (!event ||
-	    !field_at(event, header, event->sample_time_pos,
+	    !field_at(event, header, size, event->sample_time_pos,
 		      event->trailer_time_pos, &time))
 		return 0;
 	return time;

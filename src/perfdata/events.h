@@ -79,29 +79,31 @@ struct error *event_set_name(struct event *event, const char *name);
 struct event *events_find(const struct events *events, uint64_t id);
 
 /*
- * Where a raw kernel record of that event ends. That is header->size, but for
+ * Where a raw kernel record of `size` bytes ends, of that event. That is size, but for
  * KSYMBOL and BPF_EVENT records: where several events are told of the same program,
  * Linux makes each record a trailer longer than the one before, and leaves there
  * what was in the buffer (perf_event_ksymbol_output(), perf_event_bpf_output() of
  * kernel/events/core.c do not restore the size, at least from 5.1 to 6.18).
  */
 size_t events_record_end(const struct event *event,
-			 const struct perf_event_header *header);
+			 const struct perf_event_header *header, size_t size);
 
 /*
  * The event that made a raw record of type < 64 (kernel records), by the id in
  * it. The first event when there is only one, when the record carries id 0
  * (synthesised) or no id. NULL if the table is empty or does not know the id.
- * header->size bytes must be there.
+ * `size` bytes are there, with the header, which need not say so.
  */
 struct event *events_of_record(const struct events *events,
-			       const struct perf_event_header *header);
+			       const struct perf_event_header *header,
+			       size_t size);
 
 /*
  * The time of a raw kernel record; 0 if it carries none. Cheaper than
  * record_decode().
  */
 uint64_t events_record_time(const struct events *events,
-			    const struct perf_event_header *header);
+			    const struct perf_event_header *header,
+			    size_t size);
 
 #endif

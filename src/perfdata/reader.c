@@ -416,8 +416,8 @@ static struct error *fill_from_zstd(void *context, uint64_t offset, void *data,
 static struct error *unpack(struct perfdata_reader *r,
 			    struct stream_record *record)
 {
-	const struct perf_event_header *header = record->header;
-	struct reader body = reader_init(header, header->size);
+	const struct perf_event_header *header = &record->header;
+	struct reader body = reader_init(record->data, header->size);
 	uint64_t size;
 
 	reader_skip(&body, sizeof(*header));
@@ -469,9 +469,10 @@ static struct error *take_tracing_data(struct perfdata_reader *r, uint64_t size,
  * AUXTRACE, tracing data in pipes.
  */
 static struct error *take_payload(struct perfdata_reader *r,
-				  const struct perf_event_header *header)
+				  const struct stream_record *record)
 {
-	struct reader body = reader_init(header, header->size);
+	const struct perf_event_header *header = &record->header;
+	struct reader body = reader_init(record->data, header->size);
 	struct error *err;
 	uint64_t size = 0;
 	uint64_t taken;
@@ -497,11 +498,11 @@ static struct error *take_payload(struct perfdata_reader *r,
 
 static bool is_compressed(const struct stream_record *record)
 {
-	return record->header->type == PERFDATA_COMPRESSED ||
-	       record->header->type == PERFDATA_COMPRESSED2;
+	return record->header.type == PERFDATA_COMPRESSED ||
+	       record->header.type == PERFDATA_COMPRESSED2;
 }
 
-/* The next record as it stands in the file, unpacked; NULL header: the end. */
+/* The next record as it stands in the file, unpacked; NULL data: the end. */
 static struct error *next_raw(struct perfdata_reader *r,
 			      struct stream_record *ret)
 {
@@ -509,25 +510,24 @@ static struct error *next_raw(struct perfdata_reader *r,
 
 	for (;;) {
 		err = stream_next(&r->inner, ret);
-		if (err || ret->header)
+		if (err || ret->data)
 			break;
 		err = stream_next(&r->outer, ret);
-		if (err || !ret->header)
+		if (err || !ret->data)
 			return err;
 		if (!is_compressed(ret)) {
-			err = take_payload(r, ret->header);
+			err = take_payload(r, ret);
 			break;
 		}
-		count_record(r, ret->header->type);
+		count_record(r, ret->header.type);
 		err = unpack(r, ret);
 		block_unref(&r->pool, ret->block);
-		ret->header = NULL;
-		ret->block = NULL;
+		*ret = (struct stream_record){};
 		if (err)
 			return err;
 	}
-	if (ret->header)
-		count_record(r, ret->header->type);
+	if (ret->data)
+		count_record(r, ret->header.type);
 	return err;
 }
 
@@ -583,9 +583,9 @@ static struct error *handle_feature(struct perfdata_reader *r,
 }
 
 static struct error *handle_build_id(struct perfdata_reader *r,
-				     const struct perf_event_header *header)
+				     const struct stream_record *record)
 {
-	struct reader whole = reader_init(header, header->size);
+	struct reader whole = reader_init(record->data, record->header.size);
 
 	return features_decode(&r->features, FEATURE_BUILD_ID, &whole,
 			       &r->events);
@@ -596,15 +596,15 @@ static struct error *handle_build_id(struct perfdata_reader *r,
  * malformed one is counted.
  */
 static struct error *handle_own(struct perfdata_reader *r,
-				const struct perf_event_header *header,
+				const struct stream_record *record,
 				bool *handled)
 {
 	_cleanup_error_ struct error *err = NULL;
-	struct reader body = reader_init(header, header->size);
+	struct reader body = reader_init(record->data, record->header.size);
 
-	reader_skip(&body, sizeof(*header));
+	reader_skip(&body, sizeof(record->header));
 	*handled = true;
-	switch (header->type) {
+	switch (record->header.type) {
 	case PERFDATA_HEADER_ATTR:
 		err = handle_attr(r, &body);
 		break;
@@ -615,7 +615,7 @@ static struct error *handle_own(struct perfdata_reader *r,
 		err = handle_feature(r, &body);
 		break;
 	case PERFDATA_HEADER_BUILD_ID:
-		err = handle_build_id(r, header);
+		err = handle_build_id(r, record);
 		break;
 	case PERFDATA_FINISHED_ROUND:
 		queue_finish_round(&r->queue);
@@ -688,7 +688,7 @@ static struct error *deliver(struct perfdata_reader *r,
 	_cleanup_error_ struct error *err = NULL;
 
 	r->record_block = raw->block;
-	err = record_decode(&r->events, raw->header, raw->header->size,
+	err = record_decode(&r->events, raw->data, raw->header.size,
 			    &r->record);
 	if (is_lost(raw->block))
 		return error_lost(r);
@@ -729,15 +729,15 @@ static struct error *accept(struct perfdata_reader *r,
 	bool handled;
 	uint64_t time;
 
-	if (raw->header->type >= PERFDATA_USER_TYPE_START) {
-		err = handle_own(r, raw->header, &handled);
+	if (raw->header.type >= PERFDATA_USER_TYPE_START) {
+		err = handle_own(r, raw, &handled);
 		if (err || handled) {
 			block_unref(&r->pool, raw->block);
 			return err;
 		}
 		return deliver(r, raw, ret);
 	}
-	time = events_record_time(&r->events, raw->header);
+	time = events_record_time(&r->events, raw->data, raw->header.size);
 	if (time && time != UINT64_MAX)
 		return enqueue(r, raw, time);
 	return deliver(r, raw, ret);
@@ -753,12 +753,29 @@ static void finish(struct perfdata_reader *r)
 	queue_flush_all(&r->queue);
 }
 
+/* Takes a record from the file, or finds its end. */
+static struct error *go_on(struct perfdata_reader *r, const struct record **ret)
+{
+	struct stream_record raw = {};
+	struct error *err = next_raw(r, &raw);
+
+	/* What was copied may be zeros, too. */
+	if (!err && is_lost(r->outer.block))
+		err = error_lost(r);
+	if (err)
+		block_unref(&r->pool, raw.block);
+	else if (raw.data)
+		err = accept(r, &raw, ret);
+	else
+		finish(r);
+	return err;
+}
+
 struct error *perfdata_reader_next(struct perfdata_reader *r,
 				   const struct record **ret)
 {
 	const struct record *record = NULL;
 	struct queue_entry entry;
-	struct stream_record raw;
 	struct error *err = NULL;
 
 	if (is_lost(r->record_block))
@@ -772,15 +789,7 @@ struct error *perfdata_reader_next(struct perfdata_reader *r,
 		}
 		if (r->at_end)
 			break;
-		err = next_raw(r, &raw);
-		if (err)
-			break;
-		if (raw.header)
-			err = accept(r, &raw, &record);
-		else if (is_lost(r->outer.block))
-			err = error_lost(r);
-		else
-			finish(r);
+		err = go_on(r, &record);
 	}
 	if (!err)
 		*ret = record;

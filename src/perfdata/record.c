@@ -449,7 +449,8 @@ static const take_fn take_body[] = {
 static void take_other(struct reader *r, struct record *ret)
 {
 	size_t trailer = ret->event->trailer_size;
-	size_t size = events_record_end(ret->event, ret->raw) - sizeof(*ret->raw);
+	size_t size = events_record_end(ret->event, ret->raw, ret->size) -
+		      sizeof(*ret->raw);
 	struct reader body;
 
 	if (size < trailer) {
@@ -468,7 +469,7 @@ static void take_other(struct reader *r, struct record *ret)
 static struct error *decode_kernel(const struct events *events,
 				   struct reader *r, struct record *ret)
 {
-	ret->event = events_of_record(events, ret->raw);
+	ret->event = events_of_record(events, ret->raw, ret->size);
 	if (!ret->event)
 		return error_create(ERROR_NOT_FOUND,
 				    "a record of type %" PRIu32
@@ -500,7 +501,7 @@ struct error *record_decode(const struct events *events, const void *bytes,
 	reader_skip(&r, sizeof(*header));
 	record.type = header->type;
 	record.misc = header->misc;
-	record.size = header->size;
+	record.size = (uint16_t)size;
 	if (record.type < PERFDATA_USER_TYPE_START) {
 		err = decode_kernel(events, &r, &record);
 		if (err)

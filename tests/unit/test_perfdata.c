@@ -140,7 +140,7 @@ static void test_sample_layout(void **state)
 	assert_int_equal(r.sample.cgroup, 0x102);
 	assert_int_equal(r.sample.data_page_size, 0x103);
 	assert_int_equal(r.sample.code_page_size, 0x104);
-	assert_int_equal(events_record_time(&events, &raw.header), 0x5555);
+	assert_int_equal(events_record_time(&events, &raw.header, sizeof(raw)), 0x5555);
 
 	/* The identifier and the id are one field of struct record. */
 	r.id = 0x1111;
@@ -197,7 +197,7 @@ static uint8_t *round_trip(const struct events *events,
 	assert_int_equal(ret->time, 1313);
 	assert_int_equal(ret->cpu, 15);
 	assert_int_equal(ret->id, 1);
-	assert_int_equal(events_record_time(events, ret->raw), 1313);
+	assert_int_equal(events_record_time(events, ret->raw, ret->size), 1313);
 	return bytes;
 }
 
@@ -299,7 +299,7 @@ static void check_grown(const struct events *events, const struct record *in)
 	assert_null(record_decode(events, header, header->size, &out));
 	assert_ptr_equal(out.event, event);
 	assert_int_equal(out.time, in->time);
-	assert_int_equal(events_record_time(events, header), in->time);
+	assert_int_equal(events_record_time(events, header, header->size), in->time);
 	if (in->type == PERF_RECORD_KSYMBOL)
 		assert_string_equal(out.ksymbol.name, in->ksymbol.name);
 	else

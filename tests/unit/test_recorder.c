@@ -129,7 +129,8 @@ static struct error *see(void *arg, size_t cpu, const struct perf_event_header *
 {
 	struct seen *seen = arg;
 
-	seen->times[cpu][seen->counts[cpu]++] = events_record_time(seen->events, header);
+	seen->times[cpu][seen->counts[cpu]++] =
+		events_record_time(seen->events, header, header->size);
 	seen->count++;
 	return NULL;
 }

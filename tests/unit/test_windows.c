@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Files are read through windows: what one gives that cannot be mapped, windows
- * give, too, wherever records stand in them; and a file that becomes shorter
- * ends with an error.
+ * give, too, wherever records stand in them; a file that becomes shorter ends
+ * with an error, and one that is changed is judged once.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -341,6 +341,83 @@ static void test_shrinking(void **state)
 		shrink_after(after[i]);
 }
 
+/* --- A file that another changes ----------------------------------------- */
+
+/* The records of so many samples have been cut when the first is handed out. */
+enum { CUT_AHEAD = 20 };
+
+static void write_at(int fd, const void *data, size_t size, size_t at)
+{
+	assert_int_equal(pwrite(fd, data, size, (off_t)at), size);
+}
+
+/*
+ * Has all headers of samples that are cut claim more than is there, and all else of small
+ * ones be something else. How long the samples were goes to sizes.
+ */
+static size_t change_samples(int fd, uint16_t sizes[CUT_AHEAD])
+{
+	static const uint16_t more = UINT16_MAX;
+	struct perf_event_header header;
+	size_t large = 0, at = 0;
+	uint8_t other[4096];
+
+	memset(other, 0xff, sizeof(other));
+	assert_int_equal(pread(fd, &at, sizeof(at), 40), sizeof(at));
+	for (size_t i = 0; i < CUT_AHEAD; at += header.size) {
+		assert_int_equal(pread(fd, &header, sizeof(header), (off_t)at),
+				 sizeof(header));
+		if (header.type != PERF_RECORD_SAMPLE)
+			continue;
+		sizes[i++] = header.size;
+		if (header.size < sizeof(other))
+			write_at(fd, other, header.size, at);
+		else
+			write_at(fd, &more, sizeof(more),
+				 at + offsetof(struct perf_event_header, size));
+		large += header.size >= sizeof(other);
+	}
+	return large;
+}
+
+/* What a record is was settled when it was cut. */
+static void test_changed_meanwhile(void **state)
+{
+	struct perfdata_reader *reader;
+	const struct record *record;
+	uint16_t sizes[CUT_AHEAD];
+	size_t delivered, small = 0, large;
+	FILE *file;
+
+	(void)state;
+	write_file();
+	file = fopen(file_path, "r+");
+	assert_non_null(file);
+	reader = open_file();
+	assert_ok(perfdata_reader_next(reader, &record));
+	assert_int_equal(record->sample.ip, 1);
+	large = change_samples(fileno(file), sizes);
+	assert_in_range(large, 1, CUT_AHEAD - 1);
+	for (delivered = 1;; delivered++) {
+		assert_ok(perfdata_reader_next(reader, &record));
+		if (!record)
+			break;
+		assert_int_equal(record->type, PERF_RECORD_SAMPLE);
+		check_stack(record);
+		if (record->sample.ip >= CUT_AHEAD)
+			continue;
+		assert_int_equal(record->size, sizes[record->sample.ip]);
+		assert_int_equal(record->time, 1000 + 10 * (record->sample.ip ^ 1));
+		small++;
+	}
+	/* The one that came first is large. */
+	assert_int_equal(small, CUT_AHEAD - large);
+	assert_int_equal(delivered, SAMPLES - large + 1);
+	assert_int_equal(perfdata_reader_stats(reader)->broken_records, large - 1);
+	perfdata_reader_destroy(reader);
+	fclose(file);
+}
+
 /* A SIGBUS that no window explains still ends the process. */
 static void test_other_bus_errors(void **state)
 {
@@ -375,6 +452,7 @@ int main(void)
 		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_shrinking),
+		cmocka_unit_test(test_changed_meanwhile),
 		cmocka_unit_test(test_other_bus_errors),
 	};
 
