@@ -515,7 +515,8 @@ static void test_a_look_without_descriptors(void **state)
 static void test_time_of_a_thread_that_called_exec(void **state)
 {
 	const struct task_run first = { .ran = 9000, .slices = 90 };
-	const struct task_run other = { .ran = 20000, .slices = 1 }, caller = { .ran = 500, .slices = 2 };
+	const struct task_run other = { .ran = 20000, .slices = 1 };
+	const struct task_run caller = { .ran = 500, .slices = 2 };
 	struct polled_process *p;
 	uint64_t ran, given;
 	struct looks l;
