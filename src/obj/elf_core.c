@@ -19,6 +19,8 @@ enum {
 	STATUS_REGISTERS = 112,
 	/* struct elf_prpsinfo */
 	INFO_PID = 24,
+	INFO_NAME = 40,
+	INFO_NAME_SIZE = 16,
 	INFO_ARGUMENTS = 56,
 	INFO_ARGUMENTS_SIZE = 80,
 };
@@ -65,12 +67,25 @@ static struct error *take_status(struct elf_core *core, struct bytes desc)
 	return vec_push(&core->threads, thread) ? NULL : error_no_memory();
 }
 
+static bool is_blank(const char *text)
+{
+	return !text[strspn(text, " ")];
+}
+
+/*
+ * Of a program that has cleared its arguments, or written a shorter title over them, the
+ * kernel has blanks; its name is there all the same.
+ */
 static void take_info(struct elf_core *core, struct bytes desc)
 {
 	if (desc.size < INFO_ARGUMENTS + INFO_ARGUMENTS_SIZE ||
 	    !take_i32(desc, INFO_PID, &core->pid))
 		return;
 	memcpy(core->command, desc.data + INFO_ARGUMENTS, INFO_ARGUMENTS_SIZE);
+	if (!is_blank(core->command))
+		return;
+	memset(core->command, 0, sizeof(core->command));
+	memcpy(core->command, desc.data + INFO_NAME, INFO_NAME_SIZE);
 }
 
 /* Numbers and then the paths, in the same order. */

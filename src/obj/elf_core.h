@@ -63,7 +63,7 @@ struct elf_core {
 	int32_t pid;
 	/* That ended it; 0: none. */
 	int32_t signal;
-	/* Its command line, as far as the kernel keeps it. */
+	/* Its command line, as far as the kernel keeps it; of one that has none, its name. */
 	char command[81];
 	/* By address. */
 	VEC(struct elf_core_segment) segments;

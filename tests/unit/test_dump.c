@@ -78,7 +78,7 @@ static void put_maps(struct made_core *made)
 }
 
 /* Memory: 0x10000 to 0x12000, of which the first page is there. */
-static void make_core(struct made_core *made)
+static void make_core_of(struct made_core *made, const char *arguments)
 {
 	Elf64_Ehdr head = {
 		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB,
@@ -98,7 +98,8 @@ static void make_core(struct made_core *made)
 
 	*made = (struct made_core){ .notes_end = NOTES_AT };
 	info[24] = 77;
-	memcpy(info + 56, "python3 x.py ", 13);
+	memcpy(info + 40, "python3.11-debug", 16);
+	memcpy(info + 56, arguments, strlen(arguments));
 	put_thread(made, 77, 11);
 	put_note(made, NT_PRPSINFO, info, sizeof(info));
 	put_maps(made);
@@ -110,12 +111,37 @@ static void make_core(struct made_core *made)
 	made->size = MEMORY_AT + 4096;
 }
 
+static void make_core(struct made_core *made)
+{
+	make_core_of(made, "python3 x.py ");
+}
+
 static struct error *open_core(const void *bytes, size_t size,
 			       struct elf_file **file, struct elf_core *ret)
 {
 	struct error *error = elf_file_open_memory(bytes, size, "core", file);
 
 	return error ? error : elf_core_open(*file, ret);
+}
+
+/* A program may clear its arguments: then the kernel has written blanks, or nothing. */
+static void test_core_without_arguments(void **state)
+{
+	static const char *const arguments[] = { "", "    ", "  x", NULL };
+	static const char *const commands[] = { "python3.11-debug",
+						"python3.11-debug", "  x" };
+	struct elf_file *file = NULL;
+	struct made_core made;
+	struct elf_core core;
+
+	(void)state;
+	for (size_t i = 0; arguments[i]; i++) {
+		make_core_of(&made, arguments[i]);
+		assert_ok(open_core(made.bytes, made.size, &file, &core));
+		assert_string_equal(core.command, commands[i]);
+		elf_core_deinit(&core);
+		elf_file_destroy(file);
+	}
 }
 
 static void test_core(void **state)
@@ -500,6 +526,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_core),
+		cmocka_unit_test(test_core_without_arguments),
 		cmocka_unit_test(test_core_that_is_cut),
 		cmocka_unit_test(test_core_that_is_wrong),
 		cmocka_unit_test(test_other_files),
