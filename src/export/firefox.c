@@ -368,7 +368,7 @@ static const char *thread_name(struct firefox *f,
 	strbuf_clear(&f->text);
 	strbuf_puts(&f->text, profile_string(f->stacks->profile, thread->name,
 					     "[unknown]"));
-	if (export_groups_mixed(f->groups))
+	if (export_event_is_said(f->groups, group))
 		strbuf_printf(&f->text, " [%s]",
 			      export_event_name(f->groups, group));
 	return f->text.data;

@@ -400,6 +400,15 @@ static const struct profile_event *event_of(const struct export_groups *g,
 	return &profile_of(g)->events.data[group->event];
 }
 
+bool export_event_is_said(const struct export_groups *g,
+			  const struct export_group *group)
+{
+	const struct profile_event *event = event_of(g, group);
+
+	return export_groups_mixed(g) || (event->unit == EVENT_NANOSECONDS &&
+					  event->kind != EVENT_ON_CPU);
+}
+
 const char *export_weight_name(const struct export_groups *g,
 			       const struct export_group *group)
 {
@@ -408,7 +417,7 @@ const char *export_weight_name(const struct export_groups *g,
 	if (!export_groups_mixed(g) && event->unit == EVENT_NANOSECONDS) {
 		if (event->kind == EVENT_ON_CPU)
 			return "cpu";
-		if (event_kind_is_wall(event->kind))
+		if (event->kind == EVENT_WALL)
 			return "wall";
 	}
 	return profile_string(profile_of(g), event->name, "event");

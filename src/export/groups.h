@@ -111,6 +111,12 @@ bool export_group_sums(struct export_groups *groups,
 size_t export_groups_end(const struct export_groups *groups, size_t first);
 /* There are samples of several events. */
 bool export_groups_mixed(const struct export_groups *groups);
+/*
+ * A name is all that a format has for the event, and it has to stand there: there are
+ * several, or it is of time, and not of that on a CPU.
+ */
+bool export_event_is_said(const struct export_groups *groups,
+			  const struct export_group *group);
 
 /* "MainThread (4242)"; with its process, if there are several. */
 void export_thread_label(const struct export_groups *groups,

@@ -103,12 +103,12 @@ static const char *unit_of(const struct speedscope *s,
 					   "none";
 }
 
-/* Of several events each profile says which one it is of. */
+/* Where it is to be said, each profile says which event it is of. */
 static const char *title(struct speedscope *s, const struct export_group *group,
 			 const struct export_thread *thread)
 {
 	strbuf_clear(&s->text);
-	if (export_groups_mixed(s->groups))
+	if (export_event_is_said(s->groups, group))
 		strbuf_printf(&s->text, "%s: ",
 			      export_event_name(s->groups, group));
 	if (thread)

@@ -60,7 +60,8 @@ static void set_time(struct perf_event_attr *attr, const char *name)
 
 	attr->type = event ? event->type : PERF_TYPE_SOFTWARE;
 	attr->config = event ? event->config : PERF_COUNT_SW_CPU_CLOCK;
-	if (!strcmp(name, KAA_WALL_CLOCK) || !strcmp(name, KAA_GIL_CLOCK))
+	if (!strcmp(name, KAA_WALL_CLOCK) || !strcmp(name, KAA_GIL_CLOCK) ||
+	    !strcmp(name, KAA_ASYNC_CLOCK))
 		attr->config1 = KAA_POLLED_NATIVE;
 }
 

@@ -224,7 +224,7 @@ static int64_t number_of(const json_t *value)
 		       (int64_t)json_number_value(value);
 }
 
-/* Of several events kaa's name is "thread [event]". */
+/* Where events are said kaa's name is "thread [event]". */
 static void split_name(const char *name, bool is_kaa, struct strbuf *thread,
 		       struct strbuf *event)
 {
@@ -241,7 +241,7 @@ static void split_name(const char *name, bool is_kaa, struct strbuf *thread,
 	}
 }
 
-/* Only where there are several does a thread's name end in one. */
+/* Only then do the names of all threads end in one. */
 static bool has_event_names(const struct firefox *f)
 {
 	const json_t *meta = json_object_get(f->root, "meta"), *thread;

@@ -25,9 +25,9 @@ struct speedscope {
 	uint32_t thread;
 	uint32_t event;
 	uint64_t scale;
-	/* As kaa writes it; with several events. */
+	/* As kaa writes it; with the names of events. */
 	bool is_kaa;
-	bool is_mixed;
+	bool has_events;
 };
 
 bool import_is_speedscope(const struct import_input *input)
@@ -161,7 +161,7 @@ static struct error *begin_thread(struct speedscope *s, const char *label)
 					   &s->thread);
 }
 
-/* Where one has several events it is "event: thread". */
+/* Where events are said it is "event: thread". */
 static const char *split_title(const char *title, struct strbuf *event)
 {
 	const char *colon = strstr(title, ": ");
@@ -180,7 +180,7 @@ static struct error *begin_profile(struct speedscope *s, const json_t *profile,
 	const struct unit *unit = unit_of(profile);
 	struct error *error;
 
-	if (s->is_mixed)
+	if (s->has_events)
 		title = split_title(title, &event);
 	*is_all = s->is_kaa && !strcmp(title, "all threads");
 	if (*is_all)
@@ -351,9 +351,9 @@ static void see_exporter(struct speedscope *s, const json_t *root,
 
 	s->is_kaa = !strcmp(json_in_text(json_object_get(root, "exporter")),
 			    "kaa");
-	s->is_mixed = s->is_kaa &&
-		      strcmp(json_in_text(json_object_get(first, "name")),
-			     "all threads");
+	s->has_events = s->is_kaa &&
+			strcmp(json_in_text(json_object_get(first, "name")),
+			       "all threads");
 }
 
 struct error *import_speedscope(const struct import_input *input,

@@ -124,6 +124,19 @@ def test_the_format_is_found_out(kaa, recording, name, tmp_path):
     assert f"({name})" in kaa("import", path, "--format", name, "-o", tmp_path / "data").stderr
 
 
+@pytest.mark.parametrize("event", ["async-clock", "wall-clock", "gil-clock"])
+def test_time_of_another_kind_comes_back(kaa, event, tmp_path):
+    """Time of tasks is none of a CPU, though it is the one event that there is."""
+    stack = (("task", "<asyncio>", 1, 1), ("f", "/srv/a.py", 1, 2))
+    path = planted.sampled(kaa, tmp_path / "perf.data", {stack: 2}, event=event)
+    title = re.search(r"  (2 ms .*? in) ", kaa("report", "-i", path).stdout.splitlines()[0])[1]
+    assert event != "async-clock" or "of tasks" in title, title
+    for name in WHOLE:
+        back = there_and_back(kaa, path, name, tmp_path)
+        assert f"  {title} " in kaa("report", "-i", back).stdout.splitlines()[0], name
+        assert {sample.event.partition(":")[0] for sample in samples_of(kaa, back)} == {event}, name
+
+
 def test_markers_come_back(kaa, recording, tmp_path):
     for name in FORMATS:
         assert "could not be read" in kaa("report", "-i", there_and_back(kaa, recording, name, tmp_path)).stdout

@@ -177,7 +177,8 @@ def sampled(kaa, path, stacks, period=PERIOD, event="cpu-clock", command="python
                 time += period
                 for name, value in zip(samples, (0, thread, stack_of(stack), time, period)):
                     samples[name].append(value)
-    kind, unit = ("cpu", "nanoseconds") if event == "cpu-clock" else ("occurrence", "count")
+    kind = {"cpu-clock": "cpu", "wall-clock": "wall", "async-clock": "wall"}.get(event, "occurrence")
+    unit = "nanoseconds" if event.endswith("-clock") else "count"
     document = {
         "format": "kaa", "version": 1, "start": 0, "recordings": [{"command": command, "hostname": "host"}],
         "events": [{"name": event, "kind": kind, "unit": unit, "frequency": 1000, "lost": 0}],
