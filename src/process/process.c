@@ -597,7 +597,7 @@ struct error *process_table_comm(struct process_table *table, uint32_t pid,
 	const char *name = NULL;
 
 	error = intern(table, comm, &name);
-	if (error || !name)
+	if (error)
 		return error;
 	error = get_process(table, pid, time, &process);
 	if (error || !process)
@@ -605,6 +605,7 @@ struct error *process_table_comm(struct process_table *table, uint32_t pid,
 	error = get_thread(table, process, tid, &thread);
 	if (error || !thread)
 		return error;
+	/* Beyond the limit of names it has none; what it had is wrong by now. */
 	error = set_name(table, thread, time, name);
 	if (error || !is_exec)
 		return error;

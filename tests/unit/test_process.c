@@ -490,6 +490,28 @@ static void test_map_limit(void **unused)
 	process_table_destroy(table);
 }
 
+/* A program whose name finds no room is still another one than before. */
+static void test_exec_beyond_the_limit_of_names(void **unused)
+{
+	struct process_table *table = new_table();
+	char *name = malloc(PROCESS_MAX_STRINGS + 1);
+
+	(void)unused;
+	assert_non_null(name);
+	memset(name, 'x', PROCESS_MAX_STRINGS);
+	name[PROCESS_MAX_STRINGS] = '\0';
+	ok(process_table_comm(table, 1, 1, 1, "before", true));
+	add_map(table, 1, 2, BASE, PAGE, 0, "/before");
+	ok(process_table_comm(table, 1, 1, 3, name, true));
+	assert_string_equal(process_table_comm_at(table, 1, 1, 2), "before");
+	assert_non_null(process_table_map_at(table, 1, BASE, 2));
+	assert_null(process_table_comm_at(table, 1, 1, 3));
+	assert_null(process_table_map_at(table, 1, BASE, 3));
+	assert_int_equal(process_table_stats(table).over_limit, 1);
+	free(name);
+	process_table_destroy(table);
+}
+
 /* 10,000 children of a process with 300 maps, a third of them exec. */
 static void test_fork_storm(void **unused)
 {
@@ -550,6 +572,7 @@ int main(void)
 		cmocka_unit_test(test_files_are_shared_by_identity),
 		cmocka_unit_test(test_nonsense_is_counted),
 		cmocka_unit_test(test_map_limit),
+		cmocka_unit_test(test_exec_beyond_the_limit_of_names),
 		cmocka_unit_test(test_fork_storm),
 		cmocka_unit_test(test_lookup_is_fast),
 	};
