@@ -68,6 +68,7 @@ struct error *loop_open(struct loop *loop)
 void loop_deinit(struct loop *loop)
 {
 	jitter_deinit(&loop->jitter);
+	ring_heirs_deinit(&loop->heirs);
 	if (loop->epoll_fd >= 0)
 		close(loop->epoll_fd);
 	if (loop->signal_fd >= 0)
@@ -182,46 +183,20 @@ static struct error *enable_when_due(struct loop *loop)
 	return enable(loop);
 }
 
-static bool is_tasks(const struct loop *loop, const struct sampler_fd *entry)
-{
-	return entry->event == sampler_tasks_index(loop->sampler);
-}
-
-/* Another event of the ring that an event writes to, or NULL. */
-static const struct sampler_fd *heir(const struct loop *loop,
-				     const struct sampler_fd *of)
-{
-	const struct sampler *sampler = loop->sampler;
-	size_t tasks = sampler_tasks_index(sampler);
-
-	for (size_t i = 0; i < sampler->fds.count; i++) {
-		const struct sampler_fd *entry = &sampler->fds.data[i];
-
-		if (!entry->ended && entry->cpu == of->cpu &&
-		    entry->event <= tasks &&
-		    is_tasks(loop, entry) == is_tasks(loop, of))
-			return entry;
-	}
-	return NULL;
-}
-
 /*
  * The thread of that event has ended, and all that inherited the event from
  * it. The ring stays: other threads' events write to it too, if there are any.
  */
 static struct error *hung_up(struct loop *loop, int fd)
 {
-	const struct sampler_fd *next = NULL;
-	bool tasks = false;
+	const struct sampler_fd *next;
+	struct error *error;
+	bool tasks;
 
 	epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
-	vec_for_each(entry, &loop->sampler->fds) {
-		if (entry->fd == fd) {
-			entry->ended = true;
-			tasks = is_tasks(loop, entry);
-			next = heir(loop, entry);
-		}
-	}
+	error = ring_heirs_next(&loop->heirs, loop->sampler, fd, &next, &tasks);
+	if (error)
+		return error;
 	if (next)
 		return watch(loop, next->fd, tasks);
 	loop->rings_open -= tasks;

@@ -17,6 +17,7 @@
 #include "collect/cpu_time.h"
 #include "collect/jitter.h"
 #include "collect/launch.h"
+#include "collect/ring_heirs.h"
 #include "collect/round.h"
 #include "collect/sampler.h"
 
@@ -47,6 +48,8 @@ struct loop {
 	int64_t round_at;
 	/* Task records came since the last wait, and nothing else. */
 	bool tasks_only;
+	/* Of those events that are watched. */
+	struct ring_heirs heirs;
 	/* Rings of task records that a recorded thread may still write to. */
 	size_t rings_open;
 	/* See struct recorder_result. */
