@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "explore/sources.h"
+#include "explore/source_proof.h"
 
 enum {
 	/* Of all files of a page. */
@@ -135,33 +135,96 @@ static bool is_meant(const struct export_stacks *s,
 	return !of->functions || of->functions[function - s->functions.data];
 }
 
-static bool has_meant(const struct export_stacks *s,
-		      const struct page_source_of *of, uint32_t file)
+/* The functions that are meant, file by file. */
+struct by_file {
+	struct page_numbers functions;
+	/* Of each file the end of its functions, which begin at the end of those before. */
+	struct page_numbers ends;
+};
+
+struct of_file {
+	const uint32_t *first;
+	const uint32_t *end;
+};
+
+static struct of_file of_file(const struct by_file *by_file, uint32_t file)
 {
+	const uint32_t *ends = by_file->ends.data;
+	const uint32_t *all = by_file->functions.data;
+
+	return (struct of_file){ all + (file ? ends[file - 1] : 0),
+				 all + ends[file] };
+}
+
+static bool is_in_a_file(const struct export_stacks *s,
+			 const struct page_source_of *of,
+			 const struct export_function *f)
+{
+	return f->file != PROFILE_NONE && is_meant(s, of, f);
+}
+
+/* ends: how many there are of each file. Becomes where those of a file begin. */
+static void begin_files(struct page_numbers *ends)
+{
+	uint32_t before = 0;
+
+	vec_for_each(end, ends) {
+		uint32_t count = *end;
+
+		*end = before;
+		before += count;
+	}
+}
+
+static struct error *by_file_fill(const struct export_stacks *s,
+				  const struct page_source_of *of,
+				  struct by_file *by_file)
+{
+	size_t files = s->files.all.count;
+	uint32_t *last, *room, *ends, *all;
+
+	if (!files)
+		return NULL;
+	last = vec_slot(&by_file->ends, files - 1);
+	room = vec_slot(&by_file->functions, s->functions.count);
+	if (!last || !room)
+		return error_no_memory();
+	ends = by_file->ends.data;
+	all = by_file->functions.data;
 	vec_for_each(f, &s->functions)
-		if (f->file == file && is_meant(s, of, f))
-			return true;
-	return false;
+		if (is_in_a_file(s, of, f))
+			ends[f->file]++;
+	begin_files(&by_file->ends);
+	/* Where a file begins moves to where it ends. */
+	vec_for_each(f, &s->functions)
+		if (is_in_a_file(s, of, f))
+			all[ends[f->file]++] = (uint32_t)(f - s->functions.data);
+	return NULL;
+}
+
+static void by_file_deinit(struct by_file *by_file)
+{
+	vec_deinit(&by_file->functions);
+	vec_deinit(&by_file->ends);
 }
 
 /*
  * The functions that were recorded are in it. A recording may name any file: without a
  * hash, one of them at least is to have a name there.
  */
-static bool is_the_one(const struct export_stacks *s,
-		       const struct page_source_of *of, uint32_t file,
-		       const struct sources_file *found)
+static bool is_the_one(const struct export_stacks *s, struct of_file functions,
+		       const char *path, const struct source *source,
+		       enum source_proof proof)
 {
-	const struct source *source = &found->source;
-	bool is_sure = found->proof == SOURCE_SAME;
+	bool is_sure = proof == SOURCE_SAME;
 
-	if (!is_sure && !is_python_file(s->files.all.data[file], source))
+	if (!is_sure && !is_python_file(path, source))
 		return false;
-	vec_for_each(f, &s->functions) {
+	for (const uint32_t *at = functions.first; at < functions.end; at++) {
+		const struct export_function *f = &s->functions.data[*at];
 		const char *name;
 
-		if (f->file != file || f->kind != PROFILE_FRAME_PYTHON ||
-		    !is_meant(s, of, f))
+		if (f->kind != PROFILE_FRAME_PYTHON)
 			continue;
 		name = bare_name(export_function_name(s, f));
 		if (f->line > source->starts.count)
@@ -213,58 +276,87 @@ static void put_source(struct strbuf *out, const struct source *source)
 	}
 }
 
-static enum page_source put_file(const struct export_stacks *s,
-				 const struct page_source_of *of,
-				 uint32_t number, struct sources *sources,
-				 struct strbuf *out)
-{
-	const struct sources_file *file;
+/* What the sources of a page have in common. */
+struct putting {
+	const struct export_stacks *stacks;
+	const char *symfs;
+	struct source_recordings recordings;
+	/* As source_may_be_another() has it. */
+	int64_t recorded;
+	struct by_file by_file;
+	struct strbuf *out;
+};
 
-	if (!has_meant(s, of, number))
+/* `source` is all zeros, and freed by the caller: no text is kept. */
+static enum page_source put_file(const struct putting *p, uint32_t number,
+				 struct source *source)
+{
+	const char *path = p->stacks->files.all.data[number];
+	struct of_file functions = of_file(&p->by_file, number);
+	struct error *error;
+	enum source_proof proof;
+
+	if (functions.first == functions.end)
 		return PAGE_SOURCE_BEFORE;
-	file = sources_find(sources, s->files.all.data[number]);
-	if (!file)
+	/* "<string>" and its like. */
+	if (path[0] == '<')
 		return PAGE_SOURCE_NONE;
-	if (file->error)
+	error = source_read(p->symfs, path, source);
+	if (error) {
+		error_destroy(error);
 		return PAGE_SOURCE_MISSING;
-	if (sources_has_changed(sources, file))
+	}
+	proof = source_prove(&p->recordings, path, source);
+	if (source_may_be_another(proof, source, p->recorded))
 		return PAGE_SOURCE_CHANGED;
-	if (!is_the_one(s, of, number, file))
+	if (!is_the_one(p->stacks, functions, path, source, proof))
 		return PAGE_SOURCE_OTHER;
-	if (out->len + file->source.text.len > SOURCES_MAX)
+	if (p->out->len + source->text.len > SOURCES_MAX)
 		return PAGE_SOURCE_LARGE;
-	put_source(out, &file->source);
+	put_source(p->out, source);
 	return PAGE_SOURCE_THERE;
+}
+
+static struct error *put_files(const struct putting *p,
+			       struct page_numbers *states,
+			       struct page_numbers *ends)
+{
+	for (uint32_t i = 0; i < p->stacks->files.all.count; i++) {
+		struct source source = {};
+		uint32_t state = put_file(p, i, &source);
+
+		source_deinit(&source);
+		if (!vec_push(states, state) ||
+		    !vec_push(ends, (uint32_t)p->out->len))
+			return error_no_memory();
+	}
+	return strbuf_error(p->out);
 }
 
 struct error *page_source_add(const struct export_stacks *s,
 			      const struct page_source_of *of,
 			      struct page_columns *c)
 {
-	_cleanup_sources_ struct sources sources = {
-		.symfs = of->symfs,
-		.recorded = recorded_ns(s->profile, of->recording),
-		.recordings = recordings_of(s->profile, of->recording),
-	};
 	_cleanup_strbuf_ struct strbuf all = STRBUF_INIT;
 	struct page_numbers states = {}, ends = {};
-	struct error *error = NULL;
+	struct putting putting = {
+		.stacks = s,
+		.symfs = of->symfs,
+		.recordings = recordings_of(s->profile, of->recording),
+		.recorded = recorded_ns(s->profile, of->recording),
+		.out = &all,
+	};
+	struct error *error = by_file_fill(s, of, &putting.by_file);
 
-	for (uint32_t i = 0; !error && i < s->files.all.count; i++) {
-		uint32_t state = put_file(s, of, i, &sources, &all);
-
-		if (!vec_push(&states, state) ||
-		    !vec_push(&ends, (uint32_t)all.len))
-			error = error_no_memory();
-	}
 	if (!error)
-		error = strbuf_error(&all);
+		error = put_files(&putting, &states, &ends);
 	if (!error)
 		error = page_column_add_numbers(c, "source.state", &states);
 	if (!error)
 		error = page_column_add_numbers(c, "source.end", &ends);
 	if (!error)
 		error = page_column_add(c, "source.bytes", all.data, 1, all.len);
+	by_file_deinit(&putting.by_file);
 	vec_deinit(&states);
 	vec_deinit(&ends);
 	return error;

@@ -8,6 +8,7 @@ import shutil
 import pytest
 
 from harness import exports, planted, spots
+from harness.process import Program
 
 NONE, THERE, MISSING, CHANGED, OTHER = range(5)
 SOURCE = """\
@@ -87,6 +88,38 @@ def test_the_source_of_unchanged_files_is_there(plant, tmp_path):
     os.utime(path, (1, 1))
     page = plant({(py("<module>", path), py("Orders.load", path)): 2, (py("<module>", path), py("work", path)): 1})
     assert page.sources() == {str(path): SOURCE} and page.why() == {str(path): THERE}
+
+
+def test_functions_of_many_files(kaa, tmp_path):
+    """Each is looked for in its own file, in whatever order they were recorded."""
+    paths = [tmp_path / f"module_{i}.py" for i in range(40)]
+    for i, path in enumerate(paths):
+        path.write_text(f"def first_{i}():\n    pass\n\n\ndef second_{i}():\n    pass\n")
+        os.utime(path, (1, 1))
+    # Each function of a file calls one of another file.
+    stacks = {((f"first_{i}", path, 1, 2), (f"second_{3 * i % 40}", paths[3 * i % 40], 5, 6)): 1
+              for i, path in enumerate(paths)}
+    stacks[("first_8", paths[7], 1, 2), ("<module>", "<string>", 1, 1)] = 1
+    page = page_of(kaa, planted.sampled(kaa, tmp_path / "perf.data", stacks), tmp_path)
+    assert page.why() == {**{str(path): THERE for path in paths}, str(paths[7]): OTHER, "<string>": NONE}
+    assert page.sources() == {str(path): path.read_text() for i, path in enumerate(paths) if i != 7}
+
+
+def test_no_file_is_kept(kaa, tmp_path):
+    """Files of 16 MiB, which take no room on the disk. Of each the recorded function is not in it."""
+    paths = [tmp_path / f"module_{i}.py" for i in range(30)]
+    for path in paths:
+        path.touch()
+        os.truncate(path, 16 << 20)
+        os.utime(path, (1, 1))
+    data = planted.sampled(kaa, tmp_path / "perf.data", {(("f", path, 1, 1),): 1 for path in paths})
+    result = Program("/usr/bin/python3", "-c", (
+        "import resource, subprocess, sys\n"
+        "subprocess.run(sys.argv[1:], check=True)\n"
+        "print('maxrss', resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"))(
+        *kaa.command, "export", "-i", data, "--format", "html", "-o", tmp_path / "out.html")
+    assert set(exports.Page((tmp_path / "out.html").read_bytes()).why().values()) == {OTHER}
+    assert int(re.search(r"maxrss (\d+)", result.stdout)[1]) < 240 * 1024
 
 
 # What is in it, and a function with its line that a recording says to be there.
