@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "obj/dwarf_codes.h"
 #include "obj/dwarf_lines.h"
@@ -47,16 +48,20 @@ struct span {
 
 typedef VEC(struct span) span_vec;
 
+/* A table of lines, as far as it was asked for. */
+struct line_table {
+	struct dwarf_lines lines;
+	bool has_files;
+	bool has_rows;
+};
+
 struct unit {
 	struct dwarf_unit dwarf;
 	bool functions_loaded;
-	bool rows_loaded;
-	bool files_loaded;
 	VEC(struct function) functions;
 	dwarf_range_vec ranges;
 	/* Of the subprograms, by address. */
 	span_vec spans;
-	struct dwarf_lines lines;
 };
 
 struct dwarf_info {
@@ -68,6 +73,11 @@ struct dwarf_info {
 	struct dwarf_tables tables;
 	/* See dwarf_die_ranges(). */
 	uint64_t range_room;
+	/* By its offset the number of a table. Units may name the same one. */
+	struct map line_offsets;
+	VEC(struct line_table *) line_tables;
+	/* See dwarf_lines_read(). */
+	uint64_t line_room;
 	struct arena arena;
 };
 
@@ -135,7 +145,6 @@ static void unit_deinit(struct unit *unit)
 	vec_deinit(&unit->functions);
 	vec_deinit(&unit->ranges);
 	vec_deinit(&unit->spans);
-	dwarf_lines_deinit(&unit->lines);
 }
 
 static struct error *index_unit(struct dwarf_info *info, uint32_t index)
@@ -238,6 +247,8 @@ struct error *dwarf_info_create(struct elf_file *elf, bool lines,
 	info->range_room = info->sections.info.size +
 			   info->sections.ranges.size +
 			   info->sections.rnglists.size;
+	/* Tables do not overlap. Of one the files may be read first, and then all. */
+	info->line_room = 2 * info->sections.line.size;
 	if (!error)
 		error = index_units(info);
 	if (error) {
@@ -256,6 +267,12 @@ void dwarf_info_destroy(struct dwarf_info *info)
 		unit_deinit(unit);
 	vec_deinit(&info->units);
 	vec_deinit(&info->spans);
+	vec_for_each(table, &info->line_tables) {
+		dwarf_lines_deinit(&(*table)->lines);
+		free(*table);
+	}
+	vec_deinit(&info->line_tables);
+	map_deinit(&info->line_offsets);
 	dwarf_tables_forget(&info->tables);
 	arena_deinit(&info->arena);
 	free(info);
@@ -430,17 +447,47 @@ static struct error *name_of(struct dwarf_info *info, uint64_t offset,
 	return NULL;
 }
 
-static struct error *load_lines(struct dwarf_info *info, struct unit *unit,
-				bool rows)
+/* NULL without memory. */
+static struct line_table *line_table_at(struct dwarf_info *info,
+					uint64_t offset)
 {
-	if (unit->rows_loaded || (unit->files_loaded && !rows))
+	const uint64_t *number = map_find(&info->line_offsets, offset);
+	struct line_table *table;
+
+	if (number)
+		return info->line_tables.data[*number];
+	table = calloc(1, sizeof(*table));
+	if (!table || !vec_push(&info->line_tables, table)) {
+		free(table);
+		return NULL;
+	}
+	return map_insert(&info->line_offsets, offset,
+			  info->line_tables.count - 1, NULL) ?
+		       table :
+		       NULL;
+}
+
+/* The unit's table, with its rows, or at least with its files. */
+static struct error *load_lines(struct dwarf_info *info,
+				const struct unit *unit, bool rows,
+				struct dwarf_lines **ret)
+{
+	/* Units without a table share an empty one. */
+	uint64_t offset = unit->dwarf.has_lines ? unit->dwarf.line_offset :
+						  UINT64_MAX;
+	struct line_table *table = line_table_at(info, offset);
+
+	if (!table)
+		return error_no_memory();
+	*ret = &table->lines;
+	if (table->has_rows || (table->has_files && !rows))
 		return NULL;
 	/* Paths made before stay valid: they are the arena's. */
-	dwarf_lines_deinit(&unit->lines);
-	unit->files_loaded = true;
-	unit->rows_loaded = rows;
+	dwarf_lines_deinit(&table->lines);
+	table->has_files = true;
+	table->has_rows = rows;
 	return dwarf_lines_read(&info->sections, &unit->dwarf, rows,
-				&unit->lines);
+				&info->line_room, &table->lines);
 }
 
 /* --- Addresses ---------------------------------------------------------- */
@@ -471,6 +518,7 @@ static struct error *fill(struct dwarf_info *info, struct unit *unit,
 			  const struct function *function,
 			  struct dwarf_function *ret)
 {
+	struct dwarf_lines *lines;
 	struct error *error;
 
 	*ret = (struct dwarf_function){
@@ -482,10 +530,10 @@ static struct error *fill(struct dwarf_info *info, struct unit *unit,
 	ret->is_linkage_name |= is_plain_language(unit->dwarf.language);
 	if (error || !function->inlined || !info->sections.line.size)
 		return error;
-	error = load_lines(info, unit, false);
+	error = load_lines(info, unit, false, &lines);
 	if (error)
 		return error;
-	ret->call_file = dwarf_lines_file(&unit->lines, function->call_file,
+	ret->call_file = dwarf_lines_file(lines, function->call_file,
 					  &info->arena);
 	ret->call_line = function->call_line > UINT32_MAX
 				 ? 0
@@ -551,19 +599,20 @@ struct error *dwarf_info_line(struct dwarf_info *info, uint64_t vaddr,
 	const struct span *span = find_span(&info->spans, vaddr);
 	struct unit *unit = span ? &info->units.data[span->index] : NULL;
 	const struct dwarf_row *row;
+	struct dwarf_lines *lines;
 	struct error *error;
 
 	*file = NULL;
 	*line = 0;
 	if (!unit)
 		return NULL;
-	error = load_lines(info, unit, true);
+	error = load_lines(info, unit, true, &lines);
 	if (error)
 		return error;
-	row = dwarf_lines_find(&unit->lines, vaddr);
+	row = dwarf_lines_find(lines, vaddr);
 	if (!row)
 		return NULL;
-	*file = dwarf_lines_file(&unit->lines, row->file, &info->arena);
+	*file = dwarf_lines_file(lines, row->file, &info->arena);
 	*line = *file ? row->line : 0;
 	return NULL;
 }

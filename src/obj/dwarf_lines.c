@@ -377,7 +377,7 @@ static struct error *sort_rows(struct dwarf_lines *lines)
 
 struct error *dwarf_lines_read(const struct dwarf_sections *sections,
 			       const struct dwarf_unit *unit, bool rows,
-			       struct dwarf_lines *ret)
+			       uint64_t *room, struct dwarf_lines *ret)
 {
 	struct reader r =
 		dwarf_reader(sections, &sections->line, unit->line_offset);
@@ -388,6 +388,9 @@ struct error *dwarf_lines_read(const struct dwarf_sections *sections,
 	*ret = (struct dwarf_lines){ .comp_dir = unit->comp_dir };
 	if (!unit->has_lines || r.failed || !read_header(&r, unit, &h, &program))
 		return NULL;
+	if (reader_left(&r) > *room)
+		return NULL;
+	*room -= reader_left(&r);
 	ret->version = h.encoding.version;
 	if (h.encoding.version >= 5) {
 		error = read_list_v5(&r, sections, &h.encoding, false, ret);

@@ -41,11 +41,13 @@ struct dwarf_lines {
 
 /*
  * Reads the unit's table, as far as it can be read; empty if it has none.
- * rows false: its files alone. ERROR_NO_MEMORY alone.
+ * rows false: its files alone. *room: how many bytes of tables may be read, of which this
+ * one takes its own; it is empty if they are too few, since many tables that overlap would
+ * take as good as for ever. ERROR_NO_MEMORY alone.
  */
 struct error *dwarf_lines_read(const struct dwarf_sections *sections,
 			       const struct dwarf_unit *unit, bool rows,
-			       struct dwarf_lines *ret);
+			       uint64_t *room, struct dwarf_lines *ret);
 void dwarf_lines_deinit(struct dwarf_lines *lines);
 
 /* The row that holds an address, or NULL: the last one at or below it. */

@@ -22,6 +22,7 @@
 #include "base/strbuf.h"
 #include "obj/dwarf_info.h"
 #include "obj/dwarf_unit.h"
+#include "assert_ok.h"
 #include "synthetic_elf.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -263,11 +264,13 @@ struct made {
 	struct strbuf info;
 	struct strbuf abbrev;
 	struct strbuf ranges;
+	struct strbuf lines;
 	struct elf_file *elf;
 	struct dwarf_info *read;
 };
 
-#define MADE_INIT { STRBUF_INIT, STRBUF_INIT, STRBUF_INIT, NULL, NULL }
+#define MADE_INIT \
+	{ STRBUF_INIT, STRBUF_INIT, STRBUF_INIT, STRBUF_INIT, NULL, NULL }
 
 static void put(struct strbuf *out, uint64_t value, size_t size)
 {
@@ -308,7 +311,7 @@ static void read_made(struct made *made)
 {
 	const struct synthetic_elf elf = {
 		.elf_class = ELFCLASS64, .encoding = ELFDATA2LSB,
-		.machine = EM_X86_64, .count = 3,
+		.machine = EM_X86_64, .count = made->lines.len ? 4 : 3,
 		.sections = {
 			{ .name = ".debug_info", .type = SHT_PROGBITS,
 			  .data = made->info.data, .size = made->info.len },
@@ -316,12 +319,14 @@ static void read_made(struct made *made)
 			  .data = made->abbrev.data, .size = made->abbrev.len },
 			{ .name = ".debug_ranges", .type = SHT_PROGBITS,
 			  .data = made->ranges.data, .size = made->ranges.len },
+			{ .name = ".debug_line", .type = SHT_PROGBITS,
+			  .data = made->lines.data, .size = made->lines.len },
 		},
 	};
 
 	assert_null(elf_file_open_fd(synthetic_elf_write(&elf), "made",
 				     &made->elf));
-	assert_null(dwarf_info_create(made->elf, false, &made->read));
+	assert_null(dwarf_info_create(made->elf, made->lines.len, &made->read));
 }
 
 static void free_made(struct made *made)
@@ -331,6 +336,7 @@ static void free_made(struct made *made)
 	strbuf_deinit(&made->info);
 	strbuf_deinit(&made->abbrev);
 	strbuf_deinit(&made->ranges);
+	strbuf_deinit(&made->lines);
 }
 
 static size_t memory_in_use(void)
@@ -366,6 +372,100 @@ static void test_ranges_of_many_units(void **state)
 	before = memory_in_use();
 	read_made(&made);
 	/* The spans of all would have 5 MB. */
+	assert_in_range(memory_in_use() - before, 0, 2 << 20);
+	free_made(&made);
+}
+
+enum {
+	LINE_UNITS = 400,
+	LINE_ROWS = 4000,
+	LINE_HEAD = 25,
+	LINE_PROGRAM = 11 + LINE_ROWS + 3,
+};
+
+/* The head of a table of DWARF 4, whose program ends the section, `from` bytes from here. */
+static void put_line_head(struct strbuf *out, size_t from)
+{
+	put(out, from + LINE_PROGRAM - 4, 4);
+	put(out, 4, 2);
+	put(out, from - 10, 4);
+	/* No opcodes but special ones; a step in the address leaves the line. */
+	strbuf_append(out, "\1\1\1\0\1\1", 6);
+	strbuf_append(out, "\0a.c\0\0\0\0\0", 9);
+}
+
+/* A row every four bytes from 0x1000 on. */
+static void put_line_program(struct strbuf *out)
+{
+	strbuf_append(out, "\0\11\2", 3);
+	put(out, 0x1000, 8);
+	strbuf_fill(out, 5, LINE_ROWS);
+	strbuf_append(out, "\0\1\1", 3);
+}
+
+/* Units whose tables begin at the same place, or one in the other. */
+static void make_lines(struct made *made, size_t heads)
+{
+	put_abbrev(&made->abbrev, 1, DW_TAG_compile_unit, false,
+		   "\x11\x01\x12\x06\x10\x17");
+	put(&made->abbrev, 0, 1);
+	for (size_t i = 0; i < LINE_UNITS; i++) {
+		size_t start = begin_unit(made);
+
+		put(&made->info, 1, 1);
+		put(&made->info, 0x1000 + 16 * i, 8);
+		put(&made->info, 16, 4);
+		put(&made->info, i % heads * LINE_HEAD, 4);
+		end_unit(made, start);
+	}
+	for (size_t i = 0; i < heads; i++)
+		put_line_head(&made->lines, (heads - i) * LINE_HEAD);
+	put_line_program(&made->lines);
+}
+
+/* How many of the units have a line. */
+static size_t count_lines(struct made *made)
+{
+	const char *file;
+	size_t count = 0;
+	uint32_t line;
+
+	for (size_t i = 0; i < LINE_UNITS; i++) {
+		assert_ok(dwarf_info_line(made->read, 0x1008 + 16 * i, &file,
+					  &line));
+		assert_true(!file || (!strcmp(file, "a.c") && line == 1));
+		count += file != NULL;
+	}
+	return count;
+}
+
+/* Units of a linker or of dwz may share a table. It is read once. */
+static void test_lines_that_units_share(void **state)
+{
+	struct made made = MADE_INIT;
+	size_t before;
+
+	(void)state;
+	make_lines(&made, 1);
+	read_made(&made);
+	before = memory_in_use();
+	assert_int_equal(count_lines(&made), LINE_UNITS);
+	/* The rows of all would have 25 MB. */
+	assert_in_range(memory_in_use() - before, 0, 1 << 20);
+	free_made(&made);
+}
+
+/* Nobody makes tables that overlap. */
+static void test_lines_within_lines(void **state)
+{
+	struct made made = MADE_INIT;
+	size_t before;
+
+	(void)state;
+	make_lines(&made, LINE_UNITS);
+	read_made(&made);
+	before = memory_in_use();
+	assert_in_range(count_lines(&made), 1, 10);
 	assert_in_range(memory_in_use() - before, 0, 2 << 20);
 	free_made(&made);
 }
@@ -501,6 +601,8 @@ int main(void)
 		cmocka_unit_test(test_tables_of_abbreviations),
 		cmocka_unit_test(test_codes_in_any_order),
 		cmocka_unit_test(test_string_without_an_end),
+		cmocka_unit_test(test_lines_that_units_share),
+		cmocka_unit_test(test_lines_within_lines),
 	};
 
 	outermost(5);
