@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "convert/image.h"
 
-#include <string.h>
-
 void images_deinit(struct images *images)
 {
 	vec_deinit(&images->dsos);
@@ -13,18 +11,14 @@ static struct build_id build_id_of(const struct images *images,
 				   const struct process_file *file,
 				   bool kernel)
 {
+	const struct feature_build_id *entry;
+
 	if (file->build_id_size || !images->features)
 		return build_id_from_bytes(file->build_id,
 					   file->build_id_size);
-	vec_for_each(entry, &images->features->build_ids) {
-		bool is_kernel = (entry->misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
-				 PERF_RECORD_MISC_KERNEL;
-
-		if (is_kernel == kernel && !strcmp(entry->filename, file->path))
-			return build_id_from_bytes(entry->build_id,
-						   entry->size);
-	}
-	return (struct build_id){};
+	entry = features_find_build_id(images->features, file->path, kernel);
+	return entry ? build_id_from_bytes(entry->build_id, entry->size) :
+		       (struct build_id){};
 }
 
 static struct error *find_dso(struct images *images,

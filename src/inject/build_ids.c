@@ -94,10 +94,8 @@ struct error *build_ids_see(struct build_ids *ids, struct names *names,
 static bool has(const struct features *features,
 		const struct feature_build_id *entry)
 {
-	vec_for_each(known, &features->build_ids)
-		if (!strcmp(known->filename, entry->filename))
-			return true;
-	return false;
+	return features_find_build_id(features, entry->filename, false) ||
+	       features_find_build_id(features, entry->filename, true);
 }
 
 struct error *build_ids_add(const struct build_ids *ids,

@@ -476,6 +476,7 @@ static struct error *finish(struct inject *in)
 	struct error *error = NULL;
 
 	memset(&features.build_ids, 0, sizeof(features.build_ids));
+	features.build_id_names = (struct map){};
 	vec_for_each(entry, &own->build_ids)
 		if (!error)
 			error = features_add_build_id(&features, entry);
@@ -486,6 +487,7 @@ static struct error *finish(struct inject *in)
 	vec_for_each(entry, &features.build_ids)
 		free(entry->filename);
 	vec_deinit(&features.build_ids);
+	map_deinit(&features.build_id_names);
 	if (!error && in->options->python)
 		error = python_image_write(&in->python);
 	return error;

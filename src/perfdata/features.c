@@ -37,6 +37,7 @@ void features_deinit(struct features *f)
 	vec_for_each(entry, &f->build_ids)
 		free(entry->filename);
 	vec_deinit(&f->build_ids);
+	map_deinit(&f->build_id_names);
 	vec_deinit(&f->tracing_data);
 	vec_for_each(section, &f->others)
 		vec_deinit(&section->bytes);
@@ -119,6 +120,33 @@ struct error *features_add_cmdline(struct features *f, const char *arg)
 	return add_cmdline(f, arg, strlen(arg));
 }
 
+static uint64_t hash_file(const char *filename, bool is_kernel)
+{
+	return hash_combine(hash_string(filename), is_kernel);
+}
+
+static bool is_of_kernel(const struct feature_build_id *entry)
+{
+	return (entry->misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
+	       PERF_RECORD_MISC_KERNEL;
+}
+
+/* Of two names with one hash, which somebody made so, the first has a build-id. */
+const struct feature_build_id *
+features_find_build_id(const struct features *f, const char *filename,
+		       bool is_kernel)
+{
+	const uint64_t *number = map_find(&f->build_id_names,
+					  hash_file(filename, is_kernel));
+	const struct feature_build_id *entry =
+		number ? &f->build_ids.data[*number] : NULL;
+
+	return entry && is_of_kernel(entry) == is_kernel &&
+			       !strcmp(entry->filename, filename) ?
+		       entry :
+		       NULL;
+}
+
 struct error *features_add_build_id(struct features *f,
 				    const struct feature_build_id *entry)
 {
@@ -134,7 +162,10 @@ struct error *features_add_build_id(struct features *f,
 	copy.filename = strdup(entry->filename);
 	if (!copy.filename)
 		return error_no_memory();
-	if (!vec_push(&f->build_ids, copy)) {
+	if (!map_insert(&f->build_id_names,
+			hash_file(copy.filename, is_of_kernel(&copy)),
+			f->build_ids.count, NULL) ||
+	    !vec_push(&f->build_ids, copy)) {
 		free(copy.filename);
 		return error_no_memory();
 	}

@@ -16,6 +16,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "perfdata/events.h"
 
@@ -94,6 +95,8 @@ struct features {
 	uint64_t total_mem_kb;
 	VEC(char *) cmdline;
 	VEC(struct feature_build_id) build_ids;
+	/* Private: the first of them of each name. */
+	struct map build_id_names;
 	/* Private: of the words and names of these two. */
 	size_t text_bytes;
 	/* ns; both 0 if unknown */
@@ -182,6 +185,14 @@ struct error *features_add_cmdline(struct features *features, const char *arg);
 /* Copies the entry and its filename; marks BUILD_ID. */
 struct error *features_add_build_id(struct features *features,
 				    const struct feature_build_id *entry);
+
+/*
+ * The first entry of that file, or NULL. is_kernel: of the kernel or a module of it, else
+ * of anything else. Does not get slower with their number.
+ */
+const struct feature_build_id *
+features_find_build_id(const struct features *features, const char *filename,
+		       bool is_kernel);
 
 /*
  * Reads the payload of one section, which replaces one that was read before, but

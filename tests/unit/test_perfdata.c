@@ -640,6 +640,60 @@ static void test_the_last_command_line(void **state)
 	features_deinit(&features);
 }
 
+static void add_build_id(struct features *features, const char *path,
+			 uint16_t misc, uint32_t number)
+{
+	struct feature_build_id entry = { .misc = misc,
+					  .size = sizeof(number),
+					  .filename = (char *)path };
+
+	memcpy(entry.build_id, &number, sizeof(number));
+	assert_ok(features_add_build_id(features, &entry));
+}
+
+/* The number that was given to the file, 0: it has no build-id. */
+static uint32_t build_id_of(const struct features *features, const char *path,
+			    bool is_kernel)
+{
+	const struct feature_build_id *found =
+		features_find_build_id(features, path, is_kernel);
+	uint32_t number = 0;
+
+	if (found)
+		memcpy(&number, found->build_id, sizeof(number));
+	return number;
+}
+
+/* Half of them, searched one by one for each of them, would take minutes. */
+static void test_build_ids_of_many_files(void **state)
+{
+	enum { FILES = 200000 };
+	struct features features = {};
+	char path[64];
+
+	(void)state;
+	assert_null(features_find_build_id(&features, "/lib/x.so", false));
+	for (uint32_t i = 1; i <= FILES; i++) {
+		snprintf(path, sizeof(path), "/usr/lib/modules/file-%u", i);
+		add_build_id(&features, path,
+			     i % 2 ? PERF_RECORD_MISC_USER :
+				     PERF_RECORD_MISC_KERNEL, i);
+	}
+	for (uint32_t i = 1; i <= FILES; i++) {
+		snprintf(path, sizeof(path), "/usr/lib/modules/file-%u", i);
+		assert_int_equal(build_id_of(&features, path, i % 2 == 0), i);
+		assert_int_equal(build_id_of(&features, path, i % 2), 0);
+	}
+	/* A file of the same name in both, and a second one. */
+	add_build_id(&features, "/usr/lib/modules/file-1",
+		     PERF_RECORD_MISC_KERNEL, 7);
+	add_build_id(&features, "/usr/lib/modules/file-1",
+		     PERF_RECORD_MISC_USER, 8);
+	assert_int_equal(build_id_of(&features, "/usr/lib/modules/file-1", true), 7);
+	assert_int_equal(build_id_of(&features, "/usr/lib/modules/file-1", false), 1);
+	features_deinit(&features);
+}
+
 static void test_texts_of_features_are_bounded(void **state)
 {
 	struct feature_build_id build_id = { .filename = (char *)"/lib/y.so" };
@@ -1556,6 +1610,7 @@ int main(void)
 		cmocka_unit_test(test_foreign_files),
 		cmocka_unit_test(test_overlapping_groups),
 		cmocka_unit_test(test_the_last_command_line),
+		cmocka_unit_test(test_build_ids_of_many_files),
 		cmocka_unit_test(test_texts_of_features_are_bounded),
 		cmocka_unit_test(test_events_have_a_meaning),
 		cmocka_unit_test(test_polled_clocks_have_a_meaning),
