@@ -6,9 +6,11 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -17,9 +19,20 @@
 #include "base/fd.h"
 #include "perfdata/record.h"
 
+enum {
+	/* What the child may take of memory beyond what this process has. */
+	MEMORY_MAX = 512 << 20,
+	/* Its CPU time, seconds: one more for each so many samples. They take microseconds. */
+	SECONDS_MAX = 60,
+	SAMPLES_A_SECOND = 64,
+};
+
 struct script_trace {
 	pid_t pid;
 	int socket;
+	uint64_t samples;
+	/* The user's own limit of CPU time. */
+	rlim_t seconds_max;
 	struct trace_events_options options;
 };
 
@@ -157,6 +170,35 @@ static bool give_up_all(void)
 	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
+/* A lower limit stays. */
+static bool limit(int resource, rlim_t value)
+{
+	struct rlimit l;
+
+	if (getrlimit(resource, &l))
+		return false;
+	if (value < l.rlim_cur)
+		l.rlim_cur = value;
+	return !setrlimit(resource, &l);
+}
+
+/* What fork() has left of this process counts, too. */
+static bool limit_all(void)
+{
+	FILE *file = fopen("/proc/self/statm", "re");
+	unsigned long pages = 0;
+	bool is_known = file && fscanf(file, "%lu", &pages) == 1;
+
+	if (file)
+		fclose(file);
+	if (!limit(RLIMIT_CPU, SECONDS_MAX))
+		return false;
+	/* Without /proc its CPU time is all that is limited. */
+	return SANITIZED || !is_known ||
+	       limit(RLIMIT_AS, (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) +
+					MEMORY_MAX);
+}
+
 static bool serve_one(struct child *child, struct trace_events *events,
 		      uint8_t *raw, struct strbuf *text)
 {
@@ -188,7 +230,7 @@ static void run_child(int socket, const void *section, size_t size,
 	struct trace_events *events;
 
 	/* Plugins are files: they come first. */
-	if (trace_events_create(&own, &events) || !give_up_all() ||
+	if (!limit_all() || trace_events_create(&own, &events) || !give_up_all() ||
 	    trace_events_read(events, section, size))
 		_exit(1);
 	while (serve_one(&child, events, raw, &text))
@@ -197,6 +239,26 @@ static void run_child(int socket, const void *section, size_t size,
 }
 
 /* --- This process ------------------------------------------------------- */
+
+static rlim_t seconds_max(void)
+{
+	struct rlimit l;
+
+	return getrlimit(RLIMIT_CPU, &l) ? SECONDS_MAX : l.rlim_cur;
+}
+
+/* CPU time for the next samples. The child may not give itself more. */
+static void give_time(struct script_trace *trace)
+{
+	struct rlimit l;
+	rlim_t seconds = SECONDS_MAX + trace->samples / SAMPLES_A_SECOND;
+
+	if (trace->samples++ % SAMPLES_A_SECOND ||
+	    prlimit(trace->pid, RLIMIT_CPU, NULL, &l))
+		return;
+	l.rlim_cur = seconds < trace->seconds_max ? seconds : trace->seconds_max;
+	prlimit(trace->pid, RLIMIT_CPU, &l, NULL);
+}
 
 static void start_child(struct script_trace *trace, int ends[2],
 			const void *section, size_t size)
@@ -222,6 +284,7 @@ struct error *script_trace_start(const void *section, size_t size,
 	if (!trace)
 		return error_no_memory();
 	trace->options = *options;
+	trace->seconds_max = seconds_max();
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) {
 		free(trace);
 		return error_os(errno, "tracepoints", "cannot make a socket");
@@ -284,6 +347,7 @@ struct error *script_trace_print(struct script_trace *trace, uint64_t id,
 
 	if (size > RECORD_MAX_SIZE)
 		return NULL;
+	give_time(trace);
 	if (write_all(trace->socket, &request, sizeof(request)) &&
 	    write_all(trace->socket, raw, size) && take_answer(trace, out))
 		return NULL;

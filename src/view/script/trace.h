@@ -4,8 +4,9 @@
  *
  * libtraceevent trusts the formats that a recording brings, and who made that is
  * not known. So a child reads them, which before that gives up all system calls
- * but those for memory and for its one socket (seccomp(2)). If it ends, the
- * formats were damaged: that is an error, and the recording stays readable.
+ * but those for memory and for its one socket (seccomp(2)). Memory and CPU time of it
+ * are limited, far beyond what formats of Linux take. If it ends, the formats were
+ * damaged: that is an error, and the recording stays readable.
  */
 #ifndef KAA_VIEW_SCRIPT_TRACE_H
 #define KAA_VIEW_SCRIPT_TRACE_H
