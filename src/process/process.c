@@ -10,6 +10,11 @@
 
 #define NEVER UINT64_MAX
 
+enum {
+	/* Files of one hash that are compared, the latest first; see string_pool.h. */
+	FILE_CHAIN_MAX = 16,
+};
+
 struct process {
 	uint32_t pid;
 	/* Threads that no exit record ended. */
@@ -197,6 +202,17 @@ static uint64_t hash_file(const struct process_file *file)
 	return hash_combine(h, hash_bytes(file->build_id, file->build_id_size));
 }
 
+static struct process_file *find_file(struct file *chain,
+				      const struct process_file *key)
+{
+	int compared = 0;
+
+	for (; chain && compared < FILE_CHAIN_MAX; chain = chain->next, compared++)
+		if (same_file(&chain->file, key))
+			return &chain->file;
+	return NULL;
+}
+
 static struct error *add_file(struct process_table *table, uint64_t *chain,
 			      const struct process_file *key,
 			      struct process_file **ret)
@@ -242,13 +258,8 @@ static struct error *get_file(struct process_table *table,
 	chain = map_insert(&table->file_chains, hash_file(&key), 0, NULL);
 	if (!chain)
 		return error_no_memory();
-	for (struct file *f = (struct file *)(uintptr_t)*chain; f; f = f->next) {
-		if (same_file(&f->file, &key)) {
-			*ret = &f->file;
-			return NULL;
-		}
-	}
-	return add_file(table, chain, &key, ret);
+	*ret = find_file((struct file *)(uintptr_t)*chain, &key);
+	return *ret ? NULL : add_file(table, chain, &key, ret);
 }
 
 size_t process_table_file_count(const struct process_table *table)

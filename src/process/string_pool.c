@@ -13,10 +13,13 @@ const char *string_pool_intern(struct string_pool *pool, const char *s)
 	size_t n = strlen(s);
 	uint64_t *first = map_insert(&pool->by_hash, hash_bytes(s, n), 0, NULL);
 	struct name *name;
+	int compared = 0;
 
 	if (!first)
 		return NULL;
-	for (name = (struct name *)(uintptr_t)*first; name; name = name->next)
+	for (name = (struct name *)(uintptr_t)*first;
+	     name && compared < STRING_POOL_CHAIN_MAX;
+	     name = name->next, compared++)
 		if (!strcmp(name->text, s))
 			return name->text;
 	name = arena_alloc(&pool->arena, sizeof(*name) + n + 1);

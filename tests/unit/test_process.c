@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "base/map.h"
 #include "process/process.h"
 
 enum {
@@ -466,6 +467,96 @@ static void test_files_are_shared_by_identity(void **unused)
 	process_table_destroy(table);
 }
 
+/* The second word of 16 or 20 bytes that begin with `first`, so that all have one hash. */
+static uint64_t word_behind(uint64_t first, uint64_t size)
+{
+	uint64_t hash = (size ^ first) * 0x9e3779b97f4a7c15u;
+
+	return hash ^ hash >> 32 ^ 0x6b61613a;
+}
+
+static void map_file(struct process_table *table, const char *path,
+		     const void *build_id)
+{
+	struct process_mmap mmap = { .start = 0x1000,
+				     .length = 0x1000,
+				     .path = path,
+				     .build_id = build_id,
+				     .build_id_size = build_id ? 20 : 0 };
+
+	ok(process_table_mmap(table, 1, 10, &mmap));
+}
+
+/* A path of 16 bytes, of which there are as many as one likes of one hash. */
+static void path_of_one_hash(uint64_t i, char path[17])
+{
+	uint64_t words[2] = { 0x2f2f2f2f2f2f2f2f, 0 };
+
+	/* Without a NUL. */
+	for (int digit = 0; digit < 8; digit++)
+		words[0] += (i >> 3 * digit & 7) << 8 * digit;
+	words[1] = word_behind(words[0], sizeof(words));
+	memcpy(path, words, sizeof(words));
+	path[16] = '\0';
+}
+
+enum { OF_ONE_HASH = 2000 };
+
+/* What is compared is counted by what is not found again: all but the latest few. */
+static void test_paths_of_one_hash(void **unused)
+{
+	struct process_table *table = new_table();
+	size_t different = 0, before;
+	uint64_t hash = 0;
+	char path[17], last[17];
+
+	(void)unused;
+	for (int again = 0; again < 2; again++) {
+		before = process_table_file_count(table);
+		different = 0;
+		for (uint64_t i = 0; i < OF_ONE_HASH; i++) {
+			path_of_one_hash(i, path);
+			if (strlen(path) < 16)
+				continue;
+			hash = hash ? hash : hash_bytes(path, 16);
+			assert_int_equal(hash_bytes(path, 16), hash);
+			map_file(table, path, NULL);
+			memcpy(last, path, sizeof(last));
+			different++;
+		}
+		assert_in_range(different, OF_ONE_HASH / 2, OF_ONE_HASH);
+		assert_int_equal(process_table_file_count(table) - before,
+				 different);
+	}
+	/* The latest is still there. */
+	before = process_table_file_count(table);
+	map_file(table, last, NULL);
+	assert_int_equal(process_table_file_count(table), before);
+	process_table_destroy(table);
+}
+
+static void test_build_ids_of_one_hash(void **unused)
+{
+	struct process_table *table = new_table();
+	uint64_t words[3] = {}, hash;
+
+	(void)unused;
+	for (int again = 0; again < 2; again++) {
+		for (uint64_t i = 0; i < OF_ONE_HASH; i++) {
+			words[0] = i;
+			words[1] = word_behind(i, 20);
+			hash = i ? hash : hash_bytes(words, 20);
+			assert_int_equal(hash_bytes(words, 20), hash);
+			map_file(table, "/lib/x.so", words);
+			/* One that is mapped again at once is the same. */
+			map_file(table, "/lib/x.so", words);
+		}
+		assert_int_equal(process_table_file_count(table),
+				 (again + 1) * OF_ONE_HASH);
+	}
+	process_table_destroy(table);
+}
+
 static void test_nonsense_is_counted(void **unused)
 {
 	struct process_table *table = new_table();
@@ -570,6 +661,8 @@ int main(void)
 		cmocka_unit_test(test_pid_reuse),
 		cmocka_unit_test(test_no_index_is_used_twice),
 		cmocka_unit_test(test_files_are_shared_by_identity),
+		cmocka_unit_test(test_paths_of_one_hash),
+		cmocka_unit_test(test_build_ids_of_one_hash),
 		cmocka_unit_test(test_nonsense_is_counted),
 		cmocka_unit_test(test_map_limit),
 		cmocka_unit_test(test_exec_beyond_the_limit_of_names),
