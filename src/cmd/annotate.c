@@ -35,8 +35,6 @@ enum {
 	HOTTEST_MAX = 8,
 	/* Of those that are left out, so many are named. */
 	NAMED_MAX = 3,
-	/* Where lines need not fit a terminal. */
-	COLUMNS_UNBOUND = 4000,
 };
 
 enum color_mode {
@@ -168,9 +166,7 @@ static struct error *prepare(struct annotate_settings *s,
 	s->options.only_hottest = !s->words.count;
 	s->options.color = wants_color(s);
 	/* A pager takes the terminal's place later on. */
-	s->options.columns = isatty(STDOUT_FILENO) || getenv("COLUMNS") ?
-				     answer_columns(STDOUT_FILENO) :
-				     COLUMNS_UNBOUND;
+	s->options.columns = answer_columns(STDOUT_FILENO);
 	s->input.options.inlines = s->input.inlines;
 	return error ? error : input_prepare(&s->input);
 }

@@ -113,6 +113,12 @@ def test_lines_fit(annotate):
         assert rows and all(len(line) <= int(columns) for line in rows), text
 
 
+def test_lines_fit_a_pipe(annotate):
+    """As wide as those of the report, whoever reads them; COLUMNS shows more."""
+    without = {name: value for name, value in PLAIN.items() if name != "COLUMNS"}
+    assert annotate("--all", env=without).stdout == annotate("--all", env={**PLAIN, "COLUMNS": "100"}).stdout
+
+
 def blocks_of(tree):
     """{first line with decorators: (first, last)} of functions and classes; of statements with a lambda, by its line."""
     blocks = {}
