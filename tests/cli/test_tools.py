@@ -2,6 +2,7 @@
 """The checks of ./check must be able to fail; what bench/exports prints."""
 import json
 import os
+import re
 import runpy
 import shutil
 import subprocess
@@ -9,7 +10,7 @@ import sys
 
 import pytest
 
-from harness.process import TOP, run
+from harness.process import TOP, run, started
 
 TOOLS = TOP / "tests" / "tools"
 
@@ -291,3 +292,20 @@ def test_rows_of_exports(kaa, tmp_path):
         assert samples == "3000" and float(peak) > 1 and float(size) > float(packed) > 0
         assert abs(float(each) * 3000 / 1e6 - float(size)) < 0.001
     assert not list(tmp_path.iterdir())
+
+
+def test_check_says_what_it_does(tmp_path):
+    """At once, before the first stage is through, and in lines that fit a terminal; a stage that fails shows what it said."""
+    (tmp_path / "tests" / "tools").mkdir(parents=True)
+    shutil.copy(TOP / "check", tmp_path)
+    deps, go_on = tmp_path / "tests" / "tools" / "deps", tmp_path / "go_on"
+    deps.write_text(f"#!/bin/sh\nuntil [ -e '{go_on}' ]; do sleep 0.05; done\necho no network\nexit 1\n")
+    deps.chmod(0o755)
+    with started([tmp_path / "check"], stdout=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+        first = process.stdout.readline()
+        assert re.match(r"packages +\S.* minutes? \.\.\.\n$", first), first
+        go_on.touch()
+        rest = process.stdout.read()
+    assert re.match(r"packages +0 passed, 1 failed, .*\n    \| no network\n0 passed, 1 failed, 0 skipped\n$", rest), rest
+    stages = re.findall(r'\bstage "([^"]*)" "([^"]*)" ', (TOP / "check").read_text())
+    assert len(stages) > 10 and all(max(len(name), 24) + len(f" {what} ...") <= 79 for name, what in stages), stages
