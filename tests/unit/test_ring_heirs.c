@@ -16,7 +16,9 @@ enum { CPUS = 64, THREADS = 1000, EVENTS = 1 };
 
 static void add_event(struct sampler *sampler, int fd, size_t event, int cpu, int tid)
 {
-	const struct sampler_fd entry = { .fd = fd, .event = (uint32_t)event, .cpu = cpu, .tid = tid };
+	const struct sampler_fd entry = {
+		.fd = fd, .event = (uint32_t)event, .cpu = cpu, .tid = tid
+	};
 
 	assert_true(vec_push(&sampler->fds, entry));
 }
