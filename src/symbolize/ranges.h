@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Named address ranges of one process (or of the kernel), each of which holds
- * for a span of time. Adding and looking up may alternate.
+ * for a span of time. Adding and looking up may alternate: what is in order lies in a few
+ * runs, each more than twice as long as the next one.
  */
 #ifndef KAA_SYMBOLIZE_RANGES_H
 #define KAA_SYMBOLIZE_RANGES_H
@@ -25,16 +26,16 @@ struct range {
 	uint64_t sequence;
 	/* Whose name it has; borrowed. */
 	const struct symbol_info *info;
-	/* Private: the highest end up to here. */
+	/* Private: the highest end up to here in its run. */
 	uint64_t reach;
 };
 
 /* Zero-initialise. */
 struct range_table {
 	VEC(struct range) ranges;
-	/* So many are in order; the rest is new. */
-	size_t sorted;
-	/* Of those in order: what is searched lies together. */
+	/* Where each run ends; the rest is new. */
+	VEC(size_t) runs;
+	/* Of those in runs: what is searched lies together. */
 	VEC(uint64_t) starts;
 };
 

@@ -217,6 +217,52 @@ static void test_ranges_in_space_and_time(void **state)
 	range_table_deinit(&table);
 }
 
+/* What was sorted, in elements. */
+static size_t sorted;
+
+static int compare_with(const void *a, const void *b, void *arg)
+{
+	return (*(int (**)(const void *, const void *))arg)(a, b);
+}
+
+void qsort(void *base, size_t n, size_t size,
+	   int (*compare)(const void *, const void *))
+{
+	sorted += n;
+	qsort_r(base, n, size, compare_with, &compare);
+}
+
+/* A compiler makes functions as long as the program runs, and samples hit them. */
+static void test_many_ranges_and_questions(void **state)
+{
+	enum { COUNT = 1 << 17, STEP = 3 };
+	struct range_table table = {};
+	uint64_t until;
+
+	(void)state;
+	sorted = 0;
+	for (uint64_t i = 0; i < COUNT; i++) {
+		/* An odd number, so all places have their turn. */
+		uint64_t start = i * 40503 % COUNT * 16;
+
+		assert_true(range_table_add(
+			&table, &(struct range){ .start = start,
+						 .end = start + 16,
+						 .to = UINT64_MAX,
+						 .sequence = i }));
+		if (i % STEP)
+			continue;
+		assert_int_equal(range_table_find(&table, start + 1, 0, &until)
+					 ->sequence, i);
+		start = i / 2 * 40503 % COUNT * 16;
+		assert_int_equal(range_table_find(&table, start + 1, 0, &until)
+					 ->sequence, i / 2);
+	}
+	/* All of them, again for every 256 new ones, would be 255 times as many. */
+	assert_in_range(sorted, COUNT / 2, 20 * COUNT);
+	range_table_deinit(&table);
+}
+
 static void create(const struct dso_options *options, struct dso_store **store,
 		   struct symbolizer **symbolizer)
 {
@@ -1041,6 +1087,7 @@ int main(void)
 		cmocka_unit_test(test_perf_map_of_a_stranger),
 		cmocka_unit_test(test_perf_map_of_a_live_process),
 		cmocka_unit_test(test_ranges_in_space_and_time),
+		cmocka_unit_test(test_many_ranges_and_questions),
 		cmocka_unit_test(test_own_functions),
 		cmocka_unit_test(test_function_of_libc),
 		cmocka_unit_test(test_vdso),
