@@ -14,6 +14,8 @@
 enum {
 	/* DIEs within DIEs. */
 	DEPTH_MAX = 512,
+	/* Spans before an address that are looked at: few lie within each other. */
+	SPANS_MAX = 10000,
 	/* From an inlined function to its name. */
 	ORIGINS_MAX = 16,
 	/* Bytes of abbreviations that are kept while units are indexed. */
@@ -108,7 +110,7 @@ static void sort_spans(span_vec *spans)
 /* The span that holds the address and begins last, or NULL. */
 static const struct span *find_span(const span_vec *spans, uint64_t address)
 {
-	size_t low = 0, high = spans->count;
+	size_t low = 0, high = spans->count, left = SPANS_MAX;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -118,7 +120,7 @@ static const struct span *find_span(const span_vec *spans, uint64_t address)
 		else
 			high = middle;
 	}
-	for (; low && spans->data[low - 1].reach > address; low--)
+	for (; left && low && spans->data[low - 1].reach > address; low--, left--)
 		if (spans->data[low - 1].end > address)
 			return &spans->data[low - 1];
 	return NULL;

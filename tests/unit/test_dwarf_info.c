@@ -403,21 +403,31 @@ static void put_line_program(struct strbuf *out)
 	strbuf_append(out, "\0\1\1", 3);
 }
 
-/* Units whose tables begin at the same place, or one in the other. */
-static void make_lines(struct made *made, size_t heads)
+static void put_line_abbrev(struct made *made)
 {
 	put_abbrev(&made->abbrev, 1, DW_TAG_compile_unit, false,
 		   "\x11\x01\x12\x06\x10\x17");
 	put(&made->abbrev, 0, 1);
-	for (size_t i = 0; i < LINE_UNITS; i++) {
-		size_t start = begin_unit(made);
+}
 
-		put(&made->info, 1, 1);
-		put(&made->info, 0x1000 + 16 * i, 8);
-		put(&made->info, 16, 4);
-		put(&made->info, i % heads * LINE_HEAD, 4);
-		end_unit(made, start);
-	}
+static void put_line_unit(struct made *made, uint64_t address, size_t size,
+			  size_t table)
+{
+	size_t start = begin_unit(made);
+
+	put(&made->info, 1, 1);
+	put(&made->info, address, 8);
+	put(&made->info, size, 4);
+	put(&made->info, table, 4);
+	end_unit(made, start);
+}
+
+/* Units whose tables begin at the same place, or one in the other. */
+static void make_lines(struct made *made, size_t heads)
+{
+	put_line_abbrev(made);
+	for (size_t i = 0; i < LINE_UNITS; i++)
+		put_line_unit(made, 0x1000 + 16 * i, 16, i % heads * LINE_HEAD);
 	for (size_t i = 0; i < heads; i++)
 		put_line_head(&made->lines, (heads - i) * LINE_HEAD);
 	put_line_program(&made->lines);
@@ -468,6 +478,35 @@ static void test_lines_within_lines(void **state)
 	assert_in_range(count_lines(&made), 1, 10);
 	assert_in_range(memory_in_use() - before, 0, 2 << 20);
 	free_made(&made);
+}
+
+/* A unit that holds others has an address behind so many of them. */
+static bool is_found_behind(size_t units)
+{
+	struct made made = MADE_INIT;
+	const char *file;
+	uint32_t line;
+
+	put_line_abbrev(&made);
+	put_line_unit(&made, 0x1000, 4 * LINE_ROWS, 0);
+	for (size_t i = 0; i < units; i++)
+		put_line_unit(&made, 0x1001 + i, 1, 0);
+	put_line_head(&made.lines, LINE_HEAD);
+	put_line_program(&made.lines);
+	read_made(&made);
+	assert_ok(dwarf_info_line(made.read, 0x1000 + 4 * LINE_ROWS - 8, &file,
+				  &line));
+	free_made(&made);
+	return file;
+}
+
+/* They are looked at one by one, so who makes very many is not answered. */
+static void test_units_within_a_unit(void **state)
+{
+	(void)state;
+	assert_true(is_found_behind(0));
+	assert_true(is_found_behind(9000));
+	assert_false(is_found_behind(12000));
 }
 
 /* A DIE that stands in the attributes of another one is none. */
@@ -603,6 +642,7 @@ int main(void)
 		cmocka_unit_test(test_string_without_an_end),
 		cmocka_unit_test(test_lines_that_units_share),
 		cmocka_unit_test(test_lines_within_lines),
+		cmocka_unit_test(test_units_within_a_unit),
 	};
 
 	outermost(5);
