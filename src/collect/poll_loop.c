@@ -20,6 +20,8 @@ enum {
 	NAMES_MAX = 1 << 16,
 	/* What one task takes, where none was read yet. */
 	TASK_NS = 30000,
+	/* A look that comes late takes so many times as long, at most. */
+	LATE_TIMES = 16,
 };
 
 /* A look at one thread. */
@@ -60,14 +62,6 @@ void poll_loops_deinit(struct poll_loops *loops)
 
 /* --- stacks --- */
 
-static void add_part(struct poll_loops *loops, uint64_t marker, double share)
-{
-	strbuf_clear(&loops->records);
-	if (task_stack_records(&loops->stack, &loops->records))
-		(void)poll_parts_add(&loops->parts, &loops->records, marker,
-				     share);
-}
-
 /* What the walk has kept. */
 static void take_walked(struct poll_loops *loops)
 {
@@ -102,21 +96,49 @@ static void put_words(struct poll_loops *loops, const char *name)
 	task_stack_words(NULL, &loops->words);
 }
 
-/* Outside all others, the frame that names the task. */
-static void push_task(struct look *look)
+/* The stack's part, with the frame that names the task outside all others. */
+static bool find_part(struct look *look, const char *name, uint64_t marker,
+		      uint32_t *number)
 {
 	struct poll_loops *loops = look->loops;
-	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
+	size_t frames = loops->stack.frames.count;
 	uint64_t key;
+	bool done;
 
-	py_task_name(&look->tasks, look->task.task.name, TASK_NAME_MAX, &name);
-	put_words(loops, name.data);
+	put_words(loops, name);
 	if (loops->words.failed)
-		return;
+		return false;
 	key = task_stack_key(loops->words.data);
 	if (poll_walk_tell_task(loops->walk, look->process, key,
 				loops->words.data))
 		(void)task_stack_push(&loops->stack, key, 0);
+	strbuf_clear(&loops->records);
+	done = task_stack_records(&loops->stack, &loops->records) &&
+	       poll_parts_find(&loops->parts, &loops->records, marker, number);
+	loops->stack.frames.count = frames;
+	return done;
+}
+
+/* The task that was read, with its stack. Those for which it stands have other names. */
+static void add_task(struct look *look, uint64_t marker, double share,
+		     bool runs)
+{
+	const struct py_task *read = &look->task.task;
+	struct poll_loops *loops = look->loops;
+	struct task_times *times = &look->loop->times;
+	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
+	struct poll_part_task task = { .share = share, .runs = runs };
+
+	py_task_name(&look->tasks, read->name, TASK_NAME_MAX, &name);
+	if (name.failed || !find_part(look, name.data, marker, &task.own))
+		return;
+	task.name = hash_string(loops->words.data);
+	task.key = task_times_key(name.data, read->coroutine,
+				  look->task.address);
+	task.others = task.own;
+	if (task_times_note_name(times, task.name) ||
+	    find_part(look, NULL, marker, &task.others))
+		(void)vec_push(&loops->parts.tasks, task);
 }
 
 /* --- the task that runs --- */
@@ -198,8 +220,7 @@ static void add_current(struct look *look, bool asleep)
 	take_walked(loops);
 	if (look->current && read_task(look, look->current)) {
 		cut_current(look);
-		push_task(look);
-		add_part(loops, 0, 1);
+		add_task(look, 0, 1, true);
 	} else if (!asleep || !is_idle(look)) {
 		add_own(loops);
 	}
@@ -233,9 +254,8 @@ static void add_waiting(struct look *look, uint64_t address, double share)
 				  async_own_frames(&look->reader,
 						   &look->task.awaits) :
 				  0);
-	push_task(look);
-	add_part(look->loops,
-		 marker_of(async_wait_kind(&look->reader, &look->task)), share);
+	add_task(look, marker_of(async_wait_kind(&look->reader, &look->task)),
+		 share, false);
 }
 
 /*
@@ -423,6 +443,28 @@ static bool find_loop(struct look *look)
 	return look->now.loop && find_interp(look, state);
 }
 
+/*
+ * A thread that is kept from running loses time; and one that sleeps may not sleep for
+ * long, so each further try takes less. Of the time that passes it is the same part,
+ * whether looks are frequent or not.
+ */
+struct poll_effort poll_loops_effort(bool asleep, int tried, uint64_t ticks)
+{
+	static const struct poll_effort efforts[2][3] = {
+		{ { 6, 100000 }, { 3, 0 }, { 1, 0 } },
+		{ { 24, 500000 }, { 6, 100000 }, { 1, 0 } },
+	};
+	struct poll_effort effort = efforts[asleep][tried < 2 ? tried : 2];
+
+	if (tried || ticks < 2)
+		return effort;
+	if (ticks > LATE_TIMES)
+		ticks = LATE_TIMES;
+	effort.least *= ticks;
+	effort.ns *= ticks;
+	return effort;
+}
+
 void poll_loops_read(struct poll_loops *loops, struct polled_process *process,
 		     struct polled_thread *thread, bool asleep,
 		     const struct poll_effort *effort)
@@ -438,6 +480,7 @@ void poll_loops_read(struct poll_loops *loops, struct polled_process *process,
 		return;
 	}
 	loops->looks++;
+	task_times_begin(&look.loop->times);
 	list_tasks(&look, asleep);
 	look.current = look.now.task ?
 			       look.now.task :
@@ -445,6 +488,7 @@ void poll_loops_read(struct poll_loops *loops, struct polled_process *process,
 						look.now.loop);
 	add_current(&look, asleep);
 	add_all_waiting(&look, effort);
+	task_times_settle_names(&look.loop->times, &loops->parts);
 }
 
 void poll_loops_settle(const struct polled_thread *thread, bool held)

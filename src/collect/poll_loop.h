@@ -49,6 +49,11 @@ struct poll_effort {
 	size_t least;
 	uint64_t ns;
 };
+/*
+ * tried: earlier tries of the look. ticks: as many have passed since the look before,
+ * for which this one stands.
+ */
+struct poll_effort poll_loops_effort(bool asleep, int tried, uint64_t ticks);
 
 /*
  * A thread that is held and was walked: loops->parts is what it does. asleep: it

@@ -213,24 +213,17 @@ static bool end_hold(struct poll_reader *reader,
 	return held;
 }
 
-/*
- * A thread that is kept from running loses time; and one that sleeps may not sleep for
- * long, so each further try takes less.
- */
 static void read_tasks(struct poll_reader *reader,
 		       struct polled_process *process,
 		       struct polled_thread *thread)
 {
-	static const struct poll_effort awake[POLL_TRIES] = {
-		{ 6, 100000 }, { 3, 0 }, { 1, 0 },
-	};
-	static const struct poll_effort asleep[POLL_TRIES] = {
-		{ 24, 500000 }, { 6, 100000 }, { 1, 0 },
-	};
+	uint64_t now = poll_writer_now(&reader->writer);
+	uint64_t since = now > thread->told ? now - thread->told : 0;
+	struct poll_effort effort = poll_loops_effort(
+		reader->is_asleep, reader->tried, since / reader->tick);
 
 	poll_loops_read(&reader->loops, process, thread, reader->is_asleep,
-			reader->is_asleep ? &asleep[reader->tried] :
-					    &awake[reader->tried]);
+			&effort);
 }
 
 enum poll_try poll_reader_read(struct poll_reader *reader,
@@ -293,12 +286,17 @@ void poll_reader_put_parts(struct poll_reader *reader,
 			   uint64_t state)
 {
 	vec_for_each(part, &parts->list) {
+		double time = (double)period * part->share + part->tasks_ns;
+
+		/* A task that was not read before has no time of its own yet. */
+		if (time < 0.5)
+			continue;
 		if (part->size)
 			poll_walk_again(&reader->walk,
 					parts->records.data + part->at,
 					part->size);
 		poll_reader_put(reader, process, thread,
-				(uint64_t)((double)period * part->share + 0.5),
+				(uint64_t)(time + 0.5),
 				part->marker ? part->marker : state);
 	}
 	/* Code that was told of is told of once. */

@@ -2,6 +2,7 @@
 #include "collect/poll_wall.h"
 
 #include "base/clock.h"
+#include "collect/polled_loop.h"
 #include "perfdata/kaa_stream.h"
 
 enum {
@@ -21,12 +22,14 @@ enum {
  * are asked for; else it has begun.
  */
 static void put(struct poll_wall *wall, const struct polled_process *process,
-		const struct polled_thread *thread,
-		const struct poll_parts *parts, uint64_t period, uint64_t state)
+		const struct polled_thread *thread, struct poll_parts *parts,
+		uint64_t period, uint64_t state)
 {
 	struct poll_reader *reader = wall->reader;
 	uint64_t lost = reader->writer.lost;
 
+	if (parts->tasks.count)
+		task_times_divide(&thread->loop->times, parts, period);
 	if (reader->loops.memory)
 		poll_reader_put_parts(reader, process, thread, parts, period,
 				      state);
@@ -216,7 +219,7 @@ static bool sleeps_on(struct poll_wall *wall,
 {
 	if (thread->sleeps && run->slices == thread->slept.slices &&
 	    run->ran == thread->slept.ran) {
-		thread->slept_until = wall->tick;
+		thread->slept_until = thread->parts.until = wall->tick;
 		thread->late_told = wall->late;
 		if (thread->slept_until - thread->told > SLEEP_NS)
 			put_sleep(wall, process, thread);
@@ -284,6 +287,7 @@ static void note_sample(struct poll_wall *wall,
 	/* What it still waits for is counted when that is over. */
 	run.kept_off += sample->waits;
 	period = sample_period(wall, thread, &run, sample->sleeps);
+	wall->reader->loops.parts.until = wall->tick;
 	if (!sample->has_gil)
 		wall->reader->counts.samples++;
 	else
@@ -478,7 +482,7 @@ static void end_recording(struct poll_wall *wall,
 
 	if (thread->sleeps && task_files_run(&thread->files, &run) &&
 	    run.slices == thread->slept.slices && run.ran == thread->slept.ran)
-		thread->slept_until = now;
+		thread->slept_until = thread->parts.until = now;
 	end_thread(wall, process, thread, now);
 }
 

@@ -33,6 +33,7 @@ void polled_loop_destroy(struct polled_loop *loop)
 		return;
 	code_names_deinit(&loop->names);
 	vec_deinit(&loop->tasks);
+	task_times_deinit(&loop->times);
 	free(loop);
 }
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "collect/task_times.h"
 #include "python/code_names.h"
 #include "python/tasks.h"
 
@@ -30,6 +31,8 @@ struct polled_loop {
 	bool is_cut;
 	/* How long one task takes to be read; 0: none was yet. */
 	uint64_t task_ns;
+	/* What samples may say of each. */
+	struct task_times times;
 };
 
 /* NULL: there is no memory. */

@@ -72,7 +72,7 @@ static void put_row(struct answer *a, const struct task *task)
 	if (task->name)
 		text_append(&a->text, task->name, task->length);
 	else
-		strbuf_puts(&a->text, "[tasks without a name]");
+		strbuf_puts(&a->text, "[tasks without a name, or not read]");
 	answer_end_line(a);
 }
 

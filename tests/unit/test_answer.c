@@ -718,7 +718,7 @@ static void test_tasks_are_named(void **state)
 			   "\n total  total, s  task\n"
 			   " 58.3%      3.50  b c\n"
 			   " 16.7%      1.00  a\n"
-			   "  8.3%      0.50  [tasks without a name]\n"
+			   "  8.3%      0.50  [tasks without a name, or not read]\n"
 			   "\n");
 	for (int i = 0; i < 9; i++) {
 		snprintf(name, sizeof(name), "task n%d", i);

@@ -19,6 +19,7 @@
 #include "collect/poll_tasks.h"
 #include "collect/poll_wall.h"
 #include "collect/poll_writer.h"
+#include "collect/poll_loop.h"
 #include "collect/polled_loop.h"
 #include "collect/ring.h"
 #include "python/gil.h"
@@ -1210,10 +1211,29 @@ static void test_age_of_a_list_of_tasks(void **state)
 	polled_loop_destroy(loop);
 }
 
+/* One that comes late stands for more time, and reads more tasks; a further try does not. */
+static void test_effort_of_a_look(void **state)
+{
+	const struct poll_effort one = poll_loops_effort(false, 0, 1);
+	struct poll_effort effort = poll_loops_effort(false, 0, 4);
+
+	(void)state;
+	assert_int_equal(effort.least, 4 * one.least);
+	assert_int_equal(effort.ns, 4 * one.ns);
+	assert_int_equal(poll_loops_effort(false, 0, 0).least, one.least);
+	assert_true(poll_loops_effort(true, 0, 1).least > one.least);
+	assert_true(poll_loops_effort(false, 1, 50).least < one.least);
+	assert_int_equal(poll_loops_effort(true, 2, 50).least, 1);
+	effort = poll_loops_effort(true, 0, UINT64_MAX);
+	assert_int_equal(effort.ns, poll_loops_effort(true, 0, 1000).ns);
+	assert_true(effort.ns < 10000000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_age_of_a_list_of_tasks),
+		cmocka_unit_test(test_effort_of_a_look),
 		cmocka_unit_test(test_stat),
 		cmocka_unit_test(test_stat_that_is_none),
 		cmocka_unit_test(test_run),
