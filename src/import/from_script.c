@@ -355,8 +355,7 @@ static enum event_unit unit_of(const char *event)
 {
 	static const char *const timed[] = { "cpu-clock", "task-clock",
 					     "wall-clock", "gil-clock",
-					     "async-clock",
-					     "off-cpu" };
+					     "async-clock", "off-cpu" };
 	size_t n = strcspn(event, ":");
 
 	for (size_t i = 0; i < sizeof(timed) / sizeof(*timed); i++)
