@@ -136,7 +136,7 @@ static void add_task(struct look *look, uint64_t marker, double share,
 	task.key = task_times_key(name.data, read->coroutine,
 				  look->task.address);
 	task.others = task.own;
-	if (task_times_note_name(times, task.name) ||
+	if (task_times_note_name(times, task.name, task.key) ||
 	    find_part(look, NULL, marker, &task.others))
 		(void)vec_push(&loops->parts.tasks, task);
 }
@@ -480,7 +480,6 @@ void poll_loops_read(struct poll_loops *loops, struct polled_process *process,
 		return;
 	}
 	loops->looks++;
-	task_times_begin(&look.loop->times);
 	list_tasks(&look, asleep);
 	look.current = look.now.task ?
 			       look.now.task :

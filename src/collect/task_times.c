@@ -17,33 +17,27 @@ uint64_t task_times_key(const char *name, uint64_t coroutine, uint64_t address)
 
 /* --- names --- */
 
-void task_times_begin(struct task_times *times)
+bool task_times_note_name(struct task_times *times, uint64_t name, uint64_t task)
 {
-	times->looks++;
-}
-
-bool task_times_note_name(struct task_times *times, uint64_t name)
-{
-	uint64_t *look;
-	bool is_new;
+	uint64_t *whose;
 
 	if (times->names.count == TASK_TIMES_MAX)
 		map_clear(&times->names);
-	look = map_insert(&times->names, name, times->looks, &is_new);
-	if (!look || is_new)
+	whose = map_insert(&times->names, name, task, NULL);
+	if (!whose)
 		return false;
-	if (*look != SHARED)
-		*look = *look == times->looks ? SHARED : times->looks;
-	return *look == SHARED;
+	if (*whose != task)
+		*whose = SHARED;
+	return *whose == SHARED;
 }
 
 void task_times_settle_names(const struct task_times *times,
 			     struct poll_parts *parts)
 {
 	vec_for_each(task, &parts->tasks) {
-		const uint64_t *look = map_find(&times->names, task->name);
+		const uint64_t *whose = map_find(&times->names, task->name);
 
-		if (look && *look == SHARED)
+		if (whose && *whose == SHARED)
 			task->others = task->own;
 	}
 }

@@ -30,9 +30,8 @@ struct task_times {
 	 */
 	struct map now;
 	struct map before;
-	/* By name, the look that read it last; UINT64_MAX: one look read it of two tasks. */
+	/* By name the task that has it; UINT64_MAX: several have it, or had it. */
 	struct map names;
-	uint64_t looks;
 };
 
 void task_times_deinit(struct task_times *times);
@@ -40,11 +39,9 @@ void task_times_deinit(struct task_times *times);
 /* A task is its name, its coroutine, and its place: one that comes later to that is another. */
 uint64_t task_times_key(const char *name, uint64_t coroutine, uint64_t address);
 
-/* A look begins, which reads each task once. */
-void task_times_begin(struct task_times *times);
-/* It reads a task of that name. True: a look has read several of it. */
-bool task_times_note_name(struct task_times *times, uint64_t name);
-/* It is over: tasks stand for others of their name where there are several. */
+/* A look reads a task of that name. True: another one has it, too, or had it. */
+bool task_times_note_name(struct task_times *times, uint64_t name, uint64_t task);
+/* The look is over: tasks stand for others of their name where there are several. */
 void task_times_settle_names(const struct task_times *times,
 			     struct poll_parts *parts);
 

@@ -53,7 +53,6 @@ static void read_task(struct plan *plan, uint64_t key, uint32_t number,
 static void begin(struct plan *plan)
 {
 	poll_parts_clear(&plan->parts);
-	task_times_begin(&plan->times);
 }
 
 static void divide(struct plan *plan, uint64_t period)
@@ -247,7 +246,7 @@ static void test_many_tasks(void **state)
 	deinit(&plan);
 }
 
-/* Of a name that two tasks have at a time the others of that name are spoken for. */
+/* Of a name that two tasks have, or had, the others of that name are spoken for. */
 static void test_shared_names(void **state)
 {
 	struct plan plan = PLAN_INIT;
@@ -255,26 +254,25 @@ static void test_shared_names(void **state)
 
 	(void)state;
 	begin(&plan);
-	assert_false(task_times_note_name(times, 1));
-	assert_false(task_times_note_name(times, 2));
-	/* Another one, or the same again: no look has seen two of it. */
-	begin(&plan);
+	assert_false(task_times_note_name(times, 1, 10));
+	assert_false(task_times_note_name(times, 2, 20));
+	/* The same again, and then another one. */
+	assert_false(task_times_note_name(times, 1, 10));
 	for (uint64_t key = 0; key < 3; key++) {
 		read_task(&plan, key, (uint32_t)key, 1, false);
 		plan.parts.tasks.data[key].name = key ? 1 : 2;
-		assert_int_equal(task_times_note_name(times, key ? 1 : 2),
-				 key == 2);
 	}
+	assert_true(task_times_note_name(times, 1, 11));
 	task_times_settle_names(times, &plan.parts);
 	for (uint64_t key = 0; key < 3; key++)
 		assert_int_equal(plan.parts.tasks.data[key].own ==
 					 plan.parts.tasks.data[key].others,
 				 key != 0);
-	begin(&plan);
-	assert_true(task_times_note_name(times, 1));
-	assert_false(task_times_note_name(times, 2));
+	/* It stays so, whoever is left. */
+	assert_true(task_times_note_name(times, 1, 10));
+	assert_false(task_times_note_name(times, 2, 20));
 	for (uint64_t name = 3; name < 3 * TASK_TIMES_MAX; name++)
-		assert_false(task_times_note_name(times, name));
+		assert_false(task_times_note_name(times, name, name));
 	assert_true(times->names.count <= TASK_TIMES_MAX);
 	deinit(&plan);
 }
