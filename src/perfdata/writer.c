@@ -12,6 +12,8 @@
 #include "perfdata/packer.h"
 
 #define BUFFER_SIZE (1u << 20)
+/* Bytes that are left free for features when the disk is full. */
+#define FEATURES_ROOM (64u << 10)
 
 /* The header as it stands in the file. */
 struct file_header {
@@ -48,6 +50,8 @@ struct perfdata_writer {
 	/* Bytes of data in the file, and behind the data. */
 	uint64_t written;
 	uint64_t features_size;
+	/* Two earlier values of `written`, FEATURES_ROOM apart or more; 0: none. */
+	uint64_t ends[2];
 	/* errno of the write that failed; nothing is written from then on. */
 	int failed;
 	/* Whole records that wait to be written. */
@@ -148,8 +152,36 @@ static void append_section(struct perfdata_writer *w)
 	strbuf_deinit(&section);
 }
 
+/* A place before which the data may be cut: at the end of what was written. */
+static void note_end(struct perfdata_writer *w)
+{
+	if (w->written - w->ends[1] < FEATURES_ROOM)
+		return;
+	w->ends[0] = w->ends[1];
+	w->ends[1] = w->written;
+}
+
 /*
- * The disk is full: cuts the file behind the last whole record. The cut and
+ * Where the data ends if there is to be room for the features: without them nobody
+ * knows what the recording is of. Of a small one the records are worth more.
+ */
+static uint64_t end_with_room(const struct perfdata_writer *w,
+			      const void *records, size_t written)
+{
+	uint64_t fits = w->written + record_boundary(records, written);
+
+	if (!w->is_file)
+		return fits;
+	if (written > FEATURES_ROOM && w->written + written > 2 * FEATURES_ROOM)
+		return w->written +
+		       record_boundary(records, written - FEATURES_ROOM);
+	if (w->ends[1] && fits - w->ends[1] >= FEATURES_ROOM)
+		return w->ends[1];
+	return w->ends[0] ? w->ends[0] : fits;
+}
+
+/*
+ * The disk is full: cuts the file behind a whole record. The cut and
  * the header's new size take no room; their own failure adds nothing to what
  * is reported.
  */
@@ -158,7 +190,7 @@ static struct error *keep_what_fits(struct perfdata_writer *w,
 				    int errnum)
 {
 	w->failed = errnum;
-	w->written += record_boundary(records, written);
+	w->written = end_with_room(w, records, written);
 	w->used = 0;
 	if (w->is_file && ftruncate(w->fd, (off_t)data_end(w)) == 0)
 		error_destroy(write_data_size(w));
@@ -197,6 +229,7 @@ static struct error *flush_packed(struct perfdata_writer *w)
 				      written < size ? written : size, errnum);
 	w->written += size;
 	w->used = 0;
+	note_end(w);
 	w->header.data_size = w->written;
 	w->header.features[FEATURE_COMPRESSED / 64] |=
 		UINT64_C(1) << FEATURE_COMPRESSED % 64;
@@ -217,6 +250,7 @@ static struct error *flush(struct perfdata_writer *w)
 		return keep_what_fits(w, w->buffer, written, errnum);
 	w->written += w->used;
 	w->used = 0;
+	note_end(w);
 	return NULL;
 }
 
@@ -838,6 +872,41 @@ static struct error *ensure_data(struct perfdata_writer *w)
 	return perfdata_writer_finished_round(w);
 }
 
+static bool is_full(const struct error *err)
+{
+	return err && (err->errnum == ENOSPC || err->errnum == EDQUOT ||
+		       err->errnum == EFBIG);
+}
+
+/* The data found room, and what is behind it does not. */
+static bool make_room(struct perfdata_writer *w)
+{
+	uint64_t end = end_with_room(w, NULL, 0);
+	struct error *err;
+	bool ok;
+
+	if (w->failed || end == w->written)
+		return false;
+	w->written = end;
+	if (ftruncate(w->fd, (off_t)data_end(w)) != 0)
+		return false;
+	err = write_data_size(w);
+	ok = !err;
+	error_destroy(err);
+	return ok;
+}
+
+/* An error means that something was lost, be it records only. */
+static struct error *write_features(struct perfdata_writer *w,
+				    const struct features *features)
+{
+	struct error *err = write_feature_sections(w, features);
+
+	if (is_full(err) && make_room(w))
+		error_destroy(write_feature_sections(w, features));
+	return err;
+}
+
 struct error *perfdata_writer_finish(struct perfdata_writer *w,
 				     const struct features *features)
 {
@@ -851,7 +920,7 @@ struct error *perfdata_writer_finish(struct perfdata_writer *w,
 		data_err = perfdata_writer_checkpoint(w);
 	/* Without data, a reader would take the features for data. */
 	if (w->written)
-		err = write_feature_sections(w, features);
+		err = write_features(w, features);
 	if (err && !w->features_size &&
 	    ftruncate(w->fd, (off_t)data_end(w)) != 0)
 		w->failed = errno;

@@ -6,10 +6,11 @@
  * what the last perfdata_writer_checkpoint() made sure of. Killed between two
  * checkpoints, a recorder leaves whole records up to the last one.
  *
- * When the disk is full the file is cut to the last record that fits, the
- * header agrees with it, and the first call that notices returns ERROR_OS
+ * When the disk is full the file is cut behind a whole record, some 64 KiB, at most
+ * 2 MiB before the last one that fits: so there is room for the features, if the file
+ * is not small. The header agrees with it, and the first call that notices returns ERROR_OS
  * (ENOSPC, EDQUOT, EFBIG, EIO); later appends return it again, and
- * perfdata_writer_finish() still tries to save the features.
+ * perfdata_writer_finish() still saves the features.
  *
  * Records are buffered; one write call takes up to 1 MiB. Not thread-safe.
  */

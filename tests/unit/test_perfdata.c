@@ -1051,6 +1051,7 @@ static void test_full_disk_packed(void **state)
 	assert_int_equal(perfdata_reader_stats(reader)->missing_bytes, 0);
 	assert_true(features_have(perfdata_reader_features(reader),
 				  FEATURE_COMPRESSED));
+	check_features(perfdata_reader_features(reader));
 	perfdata_reader_destroy(reader);
 	features_deinit(&features);
 	events_deinit(&events);
@@ -1097,11 +1098,59 @@ static void test_full_disk(void **state)
 	assert_int_equal(stat(file_path, &st), 0);
 	reader = open_file();
 	count = read_times(reader, got, 100000);
-	/* 64 bytes a record */
-	assert_in_range(count, (1500001 - 2000) / 64, 1500001 / 64);
+	/* 64 bytes a record, and some 64 KiB were left for the features. */
+	assert_in_range(count, (1500001 - 70000) / 64, 1500001 / 64);
 	assert_int_equal(got[count - 1], count);
 	assert_int_equal(perfdata_reader_stats(reader)->truncated_bytes, 0);
 	assert_int_equal(perfdata_reader_stats(reader)->missing_bytes, 0);
+	check_features(perfdata_reader_features(reader));
+	check_tracing_data(perfdata_reader_features(reader), 7);
+	perfdata_reader_destroy(reader);
+	features_deinit(&features);
+	events_deinit(&events);
+}
+
+/* All data fits, and the features do not: they are worth the last records. */
+static void test_no_room_for_features(void **state)
+{
+	enum { COUNT = 20000 };
+	static uint64_t got[COUNT];
+	struct rlimit before, limit;
+	struct features features = {};
+	struct events events = {};
+	struct perfdata_reader *reader;
+	struct perfdata_writer *w;
+	struct error *err;
+	struct stat st;
+	size_t count;
+
+	(void)state;
+	two_events(&events);
+	make_features(&features);
+	w = create(&events);
+	for (uint64_t i = 1; i <= COUNT; i++) {
+		put_sample(w, events.list.data[1], i);
+		if (i % 100 == 0)
+			assert_ok(perfdata_writer_checkpoint(w));
+	}
+	assert_int_equal(stat(file_path, &st), 0);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	limit = before;
+	limit.rlim_cur = (rlim_t)st.st_size + 100;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	err = perfdata_writer_finish(w, &features);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_true(error_is_os(err, EFBIG));
+	error_destroy(err);
+	perfdata_writer_destroy(w);
+
+	reader = open_file();
+	count = read_times(reader, got, COUNT);
+	assert_in_range(count, COUNT / 2, COUNT - 1);
+	assert_int_equal(got[count - 1], count);
+	assert_int_equal(perfdata_reader_stats(reader)->missing_bytes, 0);
+	check_features(perfdata_reader_features(reader));
 	perfdata_reader_destroy(reader);
 	features_deinit(&features);
 	events_deinit(&events);
@@ -1600,6 +1649,7 @@ int main(void)
 		cmocka_unit_test(test_killed_packed_writer),
 		cmocka_unit_test(test_full_disk_packed),
 		cmocka_unit_test(test_full_disk),
+		cmocka_unit_test(test_no_room_for_features),
 		cmocka_unit_test(test_rejects_half_records),
 		cmocka_unit_test(test_truncated_files),
 		cmocka_unit_test(test_corrupt_files),
