@@ -79,6 +79,10 @@ static struct error *check_count(const struct arguments *args)
 		return error_create(ERROR_INVALID_ARGUMENT,
 				    "'%s' are runs of one side: name those of the other, too, behind a space",
 				    args->values[0]);
+	if (args->count == 1 && access(args->values[0], F_OK))
+		return error_create(ERROR_INVALID_ARGUMENT,
+				    "'%s' does not exist, and diff takes two recordings: the one before and the one after",
+				    args->values[0]);
 	if (args->count == 1)
 		return error_create(ERROR_INVALID_ARGUMENT,
 				    "'%s' is one recording, and nothing to compare it with: name two, the one before and the one after",

@@ -347,11 +347,15 @@ static void say_outside(const struct recorder_result *result)
  * The poller came when the program let it, and that is no moment by chance. Of the samples,
  * as in reports: looks at threads that have not got the GIL are none of its time.
  */
-static void say_late(const struct recorder_result *result)
+static void say_late(const struct record_setup *setup,
+		     const struct recorder_result *result)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	uint64_t late = result->polled.late, all = late + result->samples;
-	bool is_much = late > all / FAULT_LATE_PART;
+	/* By wall time the kernel's account tells what they would have shown. */
+	bool is_much = late > all / FAULT_LATE_PART &&
+		       setup->options.sampler.time != TIME_BY_CLOCK &&
+		       setup->options.sampler.time != TIME_OF_TASKS;
 
 	if (put_part(&text, late, all))
 		message_note("kaa came too late to take %s, because the program had the CPU; the next samples stand for that time, too%s%s",
@@ -445,7 +449,7 @@ static void print_summary(const struct record_setup *setup,
 		say_without_stack(result, polled);
 	say_outside(result);
 	if (polled) {
-		say_late(result);
+		say_late(setup, result);
 		say_rejected(&result->polled);
 		say_busy(setup, result);
 		say_stops(&result->polled);

@@ -276,6 +276,7 @@ struct error *loop_start(struct loop *loop)
 	}
 	if (error || !loop->launch)
 		return error;
+	loop->kept_off_before = read_kept_off(loop->launch->pid);
 	return launch_go(loop->launch, loop->gives_trampolines);
 }
 
@@ -323,8 +324,9 @@ void loop_wait_for_command(struct loop *loop)
 uint64_t loop_kept_off(const struct loop *loop)
 {
 	const struct launch *launch = loop->launch;
+	uint64_t all = !launch || launch->pid <= 0 || loop->child_gone ?
+			       loop->kept_off :
+			       read_kept_off(launch->pid);
 
-	return !launch || launch->pid <= 0 || loop->child_gone ?
-		       loop->kept_off :
-		       read_kept_off(launch->pid);
+	return all > loop->kept_off_before ? all - loop->kept_off_before : 0;
 }

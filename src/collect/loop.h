@@ -56,8 +56,9 @@ struct loop {
 	int status;
 	int stopped_by;
 	bool child_gone;
-	/* See loop_kept_off(). */
+	/* See loop_kept_off(); and what it had waited before it was let go. */
 	uint64_t kept_off;
+	uint64_t kept_off_before;
 };
 #define LOOP_INIT { .epoll_fd = -1, .signal_fd = -1, .status = -1 }
 
@@ -80,7 +81,10 @@ struct error *loop_run(struct loop *loop);
  */
 void loop_wait_for_command(struct loop *loop);
 
-/* For how long the first thread of the command has waited for a CPU, in ns; 0: not known. */
+/*
+ * For how long the first thread of the command has waited for a CPU since it was let go,
+ * in ns; 0: not known.
+ */
 uint64_t loop_kept_off(const struct loop *loop);
 
 #endif

@@ -475,11 +475,19 @@ static struct cpu_time_result time_result(const struct recorder *recorder)
 	};
 }
 
-/* Of polled threads all, else what is known of the command. */
+/*
+ * Of polled threads all, else what is known of the command's first one: its wait at the
+ * beginning or the end may not be all within the recording.
+ */
 static uint64_t kept_off(const struct recorder *recorder)
 {
-	return recorder->source->source->polls ? poll_counts(recorder).kept_off :
-						 loop_kept_off(&recorder->loop);
+	uint64_t time = recorder->time > 0 ? (uint64_t)recorder->time : 0;
+	uint64_t first;
+
+	if (recorder->source->source->polls)
+		return poll_counts(recorder).kept_off;
+	first = loop_kept_off(&recorder->loop);
+	return first < time ? first : time;
 }
 
 static bool is_by_clock(const struct recorder *recorder)

@@ -82,7 +82,8 @@ enum export_traits {
 	  "callgrind's format for KCachegrind and callgrind_annotate: lines, " \
 	  "and which function calls which.")                                   \
 	X(pstats, EXPORT_BINARY | EXPORT_PYTHON,                               \
-	  "lines, threads, the time of each sample or whole stacks",           \
+	  "lines, threads, the time of each sample, whole stacks or numbers "  \
+	  "of calls: what it calls ncalls are samples",                        \
 	  "what cProfile writes, for python3 -m pstats, snakeviz and "         \
 	  "gprof2dot: functions and their callers. What these tools show as "  \
 	  "the number of calls is that of samples, and tottime is the own "    \

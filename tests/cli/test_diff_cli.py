@@ -89,6 +89,7 @@ def test_total(kaa, recording):
 
 def test_mistakes(kaa, recording, tmp_path):
     assert f"'{recording}' is one recording" in kaa("diff", recording, status=129).stderr
+    assert "'none' does not exist, and diff takes two" in kaa("diff", "none", status=129, cwd=tmp_path).stderr
     assert f"'{recording},x' are runs of one side" in kaa("diff", f"{recording},x", status=129).stderr
     said = kaa("diff", recording, recording, recording, status=129).stderr
     assert "3 recordings are named" in said and "'a1,a2 b1,b2'" in said
