@@ -40,7 +40,7 @@ static void put_nameless_file(const struct profile *profile,
 	if (*name)
 		text_append(out, name, strlen(name));
 	else
-		strbuf_puts(out, "no file");
+		strbuf_puts(out, "no known file");
 }
 
 /* How many are named: the first, and others of one percent. */
