@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "export/page_samples.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/map.h"
@@ -10,6 +11,7 @@
 
 /* ns: what a script can tell apart on a screen. */
 enum { TIME_UNIT = 1000 };
+static_assert(SPENT_GIL == 6, "ui/src/data.ts knows it by its number");
 
 struct page_samples {
 	const struct export_groups *groups;

@@ -22,7 +22,7 @@ export const enum EventKind {
 const ROW_GAP = 1;
 
 // Of enum spent_kind in src/profile/spent.h: taking the GIL.
-const SPENT_GIL = 5;
+const SPENT_GIL = 6;
 
 // enum event_unit in src/base/event_kind.h, and samples where no period is known.
 export const enum Unit {
