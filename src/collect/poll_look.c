@@ -107,24 +107,24 @@ static void look_at_threads(struct poll_tasks *tasks,
 
 /* --- children --- */
 
+static void copy_account(const struct polled_thread *from,
+			 struct polled_thread *to)
+{
+	to->ran = from->ran;
+	to->ran_told = from->ran_told;
+	to->given = from->given;
+	to->kept_off = from->kept_off;
+	to->kept_off_told = from->kept_off_told;
+	to->slices = from->slices;
+	to->share = from->share;
+}
+
 static void swap_accounts(struct polled_thread *a, struct polled_thread *b)
 {
 	const struct polled_thread before = *a;
 
-	a->ran = b->ran;
-	a->ran_told = b->ran_told;
-	a->given = b->given;
-	a->kept_off = b->kept_off;
-	a->kept_off_told = b->kept_off_told;
-	a->slices = b->slices;
-	a->share = b->share;
-	b->ran = before.ran;
-	b->ran_told = before.ran_told;
-	b->given = before.given;
-	b->kept_off = before.kept_off;
-	b->kept_off_told = before.kept_off_told;
-	b->slices = before.slices;
-	b->share = before.share;
+	copy_account(b, a);
+	copy_account(&before, b);
 }
 
 /* The nearest of those that the account can be a later one of, or NULL. */

@@ -8,13 +8,22 @@
 /* "<attrs generated init app.Order>": its text is no file's. */
 #define GENERATED "<attrs generated "
 
-/* Behind the last folder of that name, or NULL. */
-static const char *behind_folder(const char *path, const char *folder)
+const char *path_last_folder(const char *path, const char *folder)
 {
 	const char *found = NULL, *at = path;
 
 	for (; (at = strstr(at, folder)); at++)
-		found = at + strlen(folder);
+		found = at;
+	return found;
+}
+
+/* Behind the last folder of that name, or NULL. */
+static const char *behind_folder(const char *path, const char *folder)
+{
+	const char *found = path_last_folder(path, folder);
+
+	if (found)
+		found += strlen(folder);
 	return found && *found ? found : NULL;
 }
 

@@ -12,6 +12,8 @@
 const char *installed_path(const char *path);
 /* The same of a package alone; of code that attrs generates what it is called. */
 const char *installed_package_path(const char *path);
+/* Where the last such part of the path begins, "/lib/python"; NULL: it has none. */
+const char *path_last_folder(const char *path, const char *folder);
 /* A module that the interpreter has within: "<frozen os>". */
 bool path_is_frozen(const char *path);
 /* In either of them, or frozen. */

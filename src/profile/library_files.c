@@ -12,10 +12,8 @@
 /* How long the part of the path is before the last such folder; 0: it has none. */
 static size_t before_folder(const char *path, const char *folder)
 {
-	const char *found = NULL;
+	const char *found = path_last_folder(path, folder);
 
-	for (const char *at = path; (at = strstr(at, folder)); at++)
-		found = at;
 	return found ? (size_t)(found - path) : 0;
 }
 

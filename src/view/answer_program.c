@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "base/name_match.h"
 #include "base/vec.h"
+#include "profile/installed_path.h"
 #include "profile/spent.h"
 #include "view/answer_screen.h"
 
@@ -29,7 +30,7 @@ static uint32_t program_of(const struct profile *p, uint32_t handle)
 	if (frame->kind != PROFILE_FRAME_PYTHON ||
 	    !strcmp(file, "<frozen runpy>") || name_ends_with(file, "/runpy.py"))
 		return PROFILE_NONE;
-	if (!spent_is_module_body(name) || !strncmp(file, "<frozen ", 8) ||
+	if (!spent_is_module_body(name) || path_is_frozen(file) ||
 	    name_ends_with(file, "/python2.7/site.py"))
 		return NO_PROGRAM;
 	return frame->file;
