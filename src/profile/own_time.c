@@ -250,13 +250,43 @@ static enum spent_where where_is(const struct profile *profile,
 		frame->flags & PROFILE_FRAME_GLUE);
 }
 
+/* Code of a program that no symbol names; the frame, or NULL. */
+static const struct profile_frame *nameless_frame(const struct builder *b,
+						  uint32_t id)
+{
+	const struct profile_frame *frame =
+		id == PROFILE_NONE ? NULL : profile_frame(b->profile, id);
+	const struct profile_symbol *symbol;
+
+	if (!frame || frame->kind != PROFILE_FRAME_NATIVE)
+		return NULL;
+	symbol = profile_symbol(b->profile, frame->symbol);
+	return !symbol || symbol->is_nameless ? frame : NULL;
+}
+
+/* A stripped CPython's zlib_compress() has no name, but libz's deflate() that it calls. */
+static bool has_name_for(const struct builder *b, uint32_t handle,
+			 enum spent_kind kind, enum spent_where where,
+			 const struct stack_state *state)
+{
+	return kind == SPENT_NATIVE && where == SPENT_IN_LIBRARY &&
+	       state->below.kind == SPENT_NATIVE &&
+	       nameless_frame(b, state->subject) && !nameless_frame(b, handle);
+}
+
 static void enter_native(struct builder *b, uint32_t handle,
 			 const struct profile_frame *frame,
 			 struct stack_state *state)
 {
-	if (!(frame->flags & PROFILE_FRAME_INTERPRETER) &&
-	    spent_enter_native(&state->below, ask_symbol(b, frame),
-			       where_is(b->profile, frame)))
+	const struct spent_symbol *symbol;
+	enum spent_where where;
+
+	if (frame->flags & PROFILE_FRAME_INTERPRETER)
+		return;
+	symbol = ask_symbol(b, frame);
+	where = where_is(b->profile, frame);
+	if (spent_enter_native(&state->below, symbol, where) ||
+	    has_name_for(b, handle, symbol->kind, where, state))
 		state->subject = handle;
 }
 
@@ -435,33 +465,14 @@ static void add_totals(struct builder *b, const struct stack_state *state,
 	}
 }
 
-/* Code of a program that no symbol names; the frame, or NULL. */
-static const struct profile_frame *nameless_frame(const struct builder *b,
-						  uint32_t id)
-{
-	const struct profile_frame *frame =
-		id == PROFILE_NONE ? NULL : profile_frame(b->profile, id);
-	const struct profile_symbol *symbol;
-
-	if (!frame || frame->kind != PROFILE_FRAME_NATIVE)
-		return NULL;
-	symbol = profile_symbol(b->profile, frame->symbol);
-	return !symbol || symbol->is_nameless ? frame : NULL;
-}
-
-static struct error *count_nameless(struct builder *b, uint32_t stack,
+static struct error *count_nameless(struct builder *b,
 				    const struct stack_state *state,
 				    const struct own_weight *weight)
 {
-	const struct profile_frame *frame = NULL;
+	const struct profile_frame *frame = nameless_frame(b, state->subject);
 	uint64_t *at;
 
-	if (state->below.kind != SPENT_NATIVE || stack == PROFILE_NONE)
-		return NULL;
-	frame = nameless_frame(b, state->subject);
-	if (!frame)
-		frame = nameless_frame(b, b->profile->stack_frames.data[stack]);
-	if (!frame)
+	if (state->below.kind != SPENT_NATIVE || !frame)
 		return NULL;
 	at = map_insert(&b->nameless_index, frame->dso, b->out->nameless.count,
 			NULL);
@@ -523,7 +534,7 @@ static struct error *count_row(struct builder *b, size_t row,
 			add_weight(&entries[i]->total, &weight);
 	}
 	add_totals(b, &here, row, &weight);
-	error = count_nameless(b, stack, &here, &weight);
+	error = count_nameless(b, &here, &weight);
 	return error ? error : add_part(b, &here, &weight);
 }
 

@@ -99,8 +99,7 @@ struct own_time {
 	struct own_part_vec parts;
 	struct own_part_vec line_parts;
 	/*
-	 * By file, heaviest first: SPENT_NATIVE of which the subject has no name, or
-	 * else the innermost frame. Each sample counts once.
+	 * By file, heaviest first: SPENT_NATIVE of which the subject has no name.
 	 */
 	VEC(struct own_nameless) nameless;
 	/* All samples that were counted. */

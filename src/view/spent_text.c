@@ -198,6 +198,16 @@ void spent_text_file(const struct profile *profile, enum spent_kind kind,
 	}
 }
 
+/* Of "libz.so.1.2.13" what people call it: libz. */
+static int library_length(const char *name)
+{
+	const char *end = strstr(name, ".so");
+
+	return (int)(end && end > name && (!end[3] || end[3] == '.') ?
+			     (size_t)(end - name) :
+			     strlen(name));
+}
+
 void spent_text_part(const struct profile *profile, enum spent_kind kind,
 		     uint32_t subject, struct strbuf *out)
 {
@@ -209,7 +219,8 @@ void spent_text_part(const struct profile *profile, enum spent_kind kind,
 		return;
 	spent_text_file(profile, kind, subject, &file);
 	if (file.len)
-		strbuf_printf(out, " (%s)", file.data);
+		strbuf_printf(out, " (%.*s)", library_length(file.data),
+			      file.data);
 }
 
 /* library: the file that goes without saying, or PROFILE_NONE. */

@@ -40,13 +40,13 @@ static inline bool spent_has_subject(enum spent_kind kind)
 /* "native" */
 const char *spent_kind_text(enum spent_kind kind);
 /*
- * "list_contains", "deflate (libz.so)"; of a kind without a subject, "garbage
+ * "list_contains", "deflate (libz)"; of a kind without a subject, "garbage
  * collection".
  */
 void spent_text_part(const struct profile *profile, enum spent_kind kind,
 		     uint32_t subject, struct strbuf *out);
 
-/* The two parts of that: "deflate"; and "libz.so", or nothing. */
+/* The two parts of that: "deflate"; and "libz.so.1", or nothing. */
 void spent_text_function(const struct profile *profile, enum spent_kind kind,
 			 uint32_t subject, struct strbuf *out);
 void spent_text_file(const struct profile *profile, enum spent_kind kind,

@@ -374,6 +374,17 @@ static void test_kinds(void **state)
 		/* A function without a name, in such a file. */
 		{ "I:eval " F " lib:free.so+0x40", SPENT_NATIVE,
 		  "free.so+0x40" },
+		/* What has no name calls a library, and that has one. */
+		{ "I:eval " F " python3.11+0x40 lib:deflate lib:longest_match",
+		  SPENT_NATIVE, "deflate" },
+		{ "I:eval " F " python3.11+0x40 lib:libother.so+0x40 lib:deflate",
+		  SPENT_NATIVE, "deflate" },
+		{ "I:eval " F " python3.11+0x40 c:memcpy", SPENT_NATIVE,
+		  "python3.11+0x40" },
+		{ "I:eval " F " lib:libother.so+0x40 PyUnicode_New",
+		  SPENT_NATIVE, "libother.so+0x40" },
+		{ "I:eval " F " python3.11+0x40 lib:grow c:malloc",
+		  SPENT_ALLOCATION, "malloc" },
 		/* A library may have a function of that name. */
 		{ "I:eval " F " lib:collect", SPENT_NATIVE, "collect" },
 		{ "I:eval " F " os_read k:entry_SYSCALL_64 k:do_syscall_64 "
