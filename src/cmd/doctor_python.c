@@ -122,7 +122,7 @@ static void tell_symbols(const struct python_facts *facts)
 		break;
 	case SYMBOLS_EXPORTED:
 		doctor_fact(MARK_NOTE,
-			    "names of C functions: those that it exports; it is stripped (build-id %s)",
+			    "names of C functions: those that it exports, and methods as Python calls them; it is stripped (build-id %s)",
 			    id);
 		if (facts->build_id.size)
 			tell_debug_file(facts);

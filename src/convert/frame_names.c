@@ -857,7 +857,7 @@ static struct error *set_glue(struct lookup *l, const struct symbol_info *info)
 	enum interpreter_function function;
 	struct error *error;
 
-	if (!info->is_nameless) {
+	if (!info->is_nameless && !info->is_method) {
 		l->frame->is_glue = interpreter_frame_is_glue(info->raw_name);
 		return NULL;
 	}

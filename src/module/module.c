@@ -11,6 +11,7 @@ void module_deinit(struct module *module)
 	cfi_table_destroy(module->cfi);
 	elf_file_destroy(module->elf);
 	error_destroy(module->refused);
+	py_method_names_deinit(&module->methods);
 }
 
 static size_t section_size(const struct module *module, const char *name)
@@ -123,6 +124,35 @@ struct error *module_python(struct module *module,
 const struct error *module_refused(const struct module *module)
 {
 	return module->refused;
+}
+
+static struct error *find_methods(struct module *module)
+{
+	struct py_code_pieces pieces = module_pieces(module);
+	struct cfi_table *cfi;
+	struct error *error = module_cfi(module, &cfi);
+
+	if (error || !cfi || !module->elf)
+		return error;
+	error = py_method_names_find(module->elf, &pieces, &module->methods);
+	if (error && error->code == ERROR_NO_MEMORY)
+		return error;
+	error_destroy(error);
+	return NULL;
+}
+
+struct error *module_method_name(struct module *module, uint64_t start,
+				 const char **ret)
+{
+	if (!module->methods_known) {
+		struct error *error = find_methods(module);
+
+		if (error)
+			return error;
+		module->methods_known = true;
+	}
+	*ret = py_method_name(&module->methods, start);
+	return NULL;
 }
 
 /* --- Mappings ----------------------------------------------------------- */

@@ -18,6 +18,7 @@
 #include "obj/elf_file.h"
 #include "process/process.h"
 #include "python/detect.h"
+#include "python/method_names.h"
 #include "unwind/cfi.h"
 #include "unwind/unwind.h"
 
@@ -37,6 +38,8 @@ struct module {
 	bool is_python;
 	struct py_binary python;
 	struct error *refused;
+	bool methods_known;
+	struct py_method_names methods;
 	bool native_known;
 	bool is_native;
 	bool unwinding_known;
@@ -69,6 +72,13 @@ struct error *module_python(struct module *module,
 			    const struct py_binary **ret);
 /* Why the CPython in it cannot be read; NULL: it can be, or there is none. */
 const struct error *module_refused(const struct module *module);
+/*
+ * What Python calls the function that begins at vaddr start, though no symbol names
+ * it (python/method_names.h); NULL if the file does not tell. Valid as long as the
+ * module. Fails only when memory runs out.
+ */
+struct error *module_method_name(struct module *module, uint64_t start,
+				 const char **ret);
 /* Where pieces of its code begin and end; borrows the module. */
 struct py_code_pieces module_pieces(struct module *module);
 

@@ -79,7 +79,8 @@ struct builder {
 static const struct spent_symbol *ask_symbol(struct builder *b,
 					     const struct profile_frame *frame)
 {
-	static const struct spent_symbol unnamed = { .kind = SPENT_NATIVE };
+	static const struct spent_symbol unnamed = { .kind = SPENT_NATIVE,
+						     .is_nameless = true };
 	const struct profile_symbol *symbol =
 		profile_symbol(b->profile, frame->symbol);
 	struct symbol_state *state;
@@ -250,43 +251,13 @@ static enum spent_where where_is(const struct profile *profile,
 		frame->flags & PROFILE_FRAME_GLUE);
 }
 
-/* Code of a program that no symbol names; the frame, or NULL. */
-static const struct profile_frame *nameless_frame(const struct builder *b,
-						  uint32_t id)
-{
-	const struct profile_frame *frame =
-		id == PROFILE_NONE ? NULL : profile_frame(b->profile, id);
-	const struct profile_symbol *symbol;
-
-	if (!frame || frame->kind != PROFILE_FRAME_NATIVE)
-		return NULL;
-	symbol = profile_symbol(b->profile, frame->symbol);
-	return !symbol || symbol->is_nameless ? frame : NULL;
-}
-
-/* A stripped CPython's zlib_compress() has no name, but libz's deflate() that it calls. */
-static bool has_name_for(const struct builder *b, uint32_t handle,
-			 enum spent_kind kind, enum spent_where where,
-			 const struct stack_state *state)
-{
-	return kind == SPENT_NATIVE && where == SPENT_IN_LIBRARY &&
-	       state->below.kind == SPENT_NATIVE &&
-	       nameless_frame(b, state->subject) && !nameless_frame(b, handle);
-}
-
 static void enter_native(struct builder *b, uint32_t handle,
 			 const struct profile_frame *frame,
 			 struct stack_state *state)
 {
-	const struct spent_symbol *symbol;
-	enum spent_where where;
-
-	if (frame->flags & PROFILE_FRAME_INTERPRETER)
-		return;
-	symbol = ask_symbol(b, frame);
-	where = where_is(b->profile, frame);
-	if (spent_enter_native(&state->below, symbol, where) ||
-	    has_name_for(b, handle, symbol->kind, where, state))
+	if (!(frame->flags & PROFILE_FRAME_INTERPRETER) &&
+	    spent_enter_native(&state->below, ask_symbol(b, frame),
+			       where_is(b->profile, frame)))
 		state->subject = handle;
 }
 
@@ -463,6 +434,20 @@ static void add_totals(struct builder *b, const struct stack_state *state,
 		add_total(&out->lines, b->line_rows, s->line, row, weight);
 		add_total(&out->files, b->file_rows, s->file, row, weight);
 	}
+}
+
+/* Code of a program that no symbol names; the frame, or NULL. */
+static const struct profile_frame *nameless_frame(const struct builder *b,
+						  uint32_t id)
+{
+	const struct profile_frame *frame =
+		id == PROFILE_NONE ? NULL : profile_frame(b->profile, id);
+	const struct profile_symbol *symbol;
+
+	if (!frame || frame->kind != PROFILE_FRAME_NATIVE)
+		return NULL;
+	symbol = profile_symbol(b->profile, frame->symbol);
+	return !symbol || symbol->is_nameless ? frame : NULL;
 }
 
 static struct error *count_nameless(struct builder *b,

@@ -21,10 +21,37 @@ static const struct row rows[] = {
 #include "profile/spent.def"
 };
 
+/* Of a function whose name is what Python calls it: python/method_names.h. */
+static enum spent_kind kind_of_method(const char *name, bool in_cpython)
+{
+	/* Calls, attributes, classes: as type_call and others in spent.def. */
+	static const char *const own[] = {
+		"type.__call__",	    "type.__getattribute__",
+		"super.__getattribute__", "module.__getattribute__",
+		"__build_class__",	    "frame.tp_dealloc",
+	};
+
+	/* What the collector goes along objects by. */
+	if (name_ends_with(name, ".tp_traverse") ||
+	    (in_cpython && !strcmp(name, "gc.collect")))
+		return SPENT_GC;
+	if (in_cpython && (name_begins_with(name, "_imp.") ||
+			   !strcmp(name, "__import__")))
+		return SPENT_IMPORT;
+	for (size_t i = 0; in_cpython && i < sizeof(own) / sizeof(*own); i++)
+		if (!strcmp(name, own[i]))
+			return SPENT_INTERPRETER;
+	return SPENT_NATIVE;
+}
+
 enum spent_kind spent_kind_of_function(const char *name, bool in_cpython)
 {
 	size_t n = name ? strcspn(name, ".") : 0;
+	enum spent_kind kind =
+		name ? kind_of_method(name, in_cpython) : SPENT_NATIVE;
 
+	if (kind != SPENT_NATIVE)
+		return kind;
 	for (size_t i = 0; name && i < sizeof(rows) / sizeof(*rows); i++)
 		if ((in_cpython || rows[i].place == ANYWHERE) &&
 		    name_pattern_fits(rows[i].name, name, n))
@@ -132,6 +159,7 @@ struct spent_symbol spent_symbol(const char *name, bool in_cpython)
 		.is_module_body = name && spent_is_module_body(name),
 		.is_kernel_call = is_call,
 		.is_interrupt = call.is_interrupt,
+		.is_nameless = !name,
 		.kind = spent_kind_of_function(name, in_cpython),
 	};
 }
@@ -208,6 +236,17 @@ static bool works_rather(const struct spent_below *below, uint8_t kind,
 					   below->where <= where;
 }
 
+/* A stripped CPython's ternary_op() has no name, but int.__pow__() that it calls. */
+static bool has_name_for(const struct spent_below *below,
+			 const struct spent_symbol *symbol,
+			 enum spent_where where)
+{
+	return below->kind == SPENT_NATIVE && below->is_nameless &&
+	       symbol->kind == SPENT_NATIVE && !symbol->is_nameless &&
+	       (where == SPENT_IN_LIBRARY ||
+		(where == SPENT_IN_CPYTHON && below->where <= SPENT_IN_CPYTHON));
+}
+
 bool spent_enter_native(struct spent_below *below,
 			const struct spent_symbol *symbol,
 			enum spent_where where)
@@ -218,7 +257,8 @@ bool spent_enter_native(struct spent_below *below,
 	bool tells_more = kind == SPENT_KERNEL && below->kind == kind &&
 			  !below->is_call_known && symbol->is_kernel_call;
 
-	tells_more |= works_rather(below, kind, where);
+	tells_more |= works_rather(below, kind, where) ||
+		      has_name_for(below, symbol, where);
 	if (in_kernel && symbol->is_interrupt)
 		below->is_interrupted = true;
 	/* Who sleeps for the GIL waits for that. */
@@ -227,6 +267,7 @@ bool spent_enter_native(struct spent_below *below,
 		return false;
 	below->kind = kind;
 	below->where = (uint8_t)where;
+	below->is_nameless = symbol->is_nameless;
 	below->is_call_known = in_kernel && symbol->is_kernel_call;
 	return true;
 }

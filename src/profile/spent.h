@@ -87,6 +87,7 @@ struct spent_symbol {
 	bool is_module_body;
 	bool is_kernel_call;
 	bool is_interrupt;
+	bool is_nameless;
 	/* enum spent_kind; of a function in user space. */
 	uint8_t kind;
 };
@@ -119,8 +120,10 @@ struct spent_below {
 	/* enum spent_kind */
 	uint8_t kind;
 	bool has_python;
-	/* enum spent_where; of the subject, if there is no Python frame. */
+	/* enum spent_where; of the subject. */
 	uint8_t where;
+	/* The subject has no name, as in a stripped file. */
+	bool is_nameless;
 	/* The subject is in the kernel, and its name tells what it does. */
 	bool is_call_known;
 	/* What is below is the machine's, not the program's. */

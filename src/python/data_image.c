@@ -134,3 +134,8 @@ uint64_t py_data_word(const struct py_data_image *image, uint64_t vaddr)
 		memcpy(&word, place, sizeof(word));
 	return word;
 }
+
+bool py_data_has(const struct py_data_image *image, uint64_t vaddr)
+{
+	return word_place(image, vaddr) != NULL;
+}

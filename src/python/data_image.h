@@ -7,6 +7,7 @@
 #ifndef KAA_PYTHON_DATA_IMAGE_H
 #define KAA_PYTHON_DATA_IMAGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -31,5 +32,7 @@ void py_data_image_deinit(struct py_data_image *image);
 
 /* The word at vaddr; 0 if it is not in the data. */
 uint64_t py_data_word(const struct py_data_image *image, uint64_t vaddr);
+/* There is a word at vaddr. */
+bool py_data_has(const struct py_data_image *image, uint64_t vaddr);
 
 #endif

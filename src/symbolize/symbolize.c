@@ -189,6 +189,18 @@ static const char *name_by_place(struct symbolizer *symbolizer,
 	return text.failed ? NULL : copy_name(&symbolizer->memory, text.data);
 }
 
+/* What Python calls the function; *ret stays as it is if it has no such name. */
+static struct error *method_name(struct dso *dso, uint64_t start,
+				 const char **ret)
+{
+	struct module *module;
+	struct error *error = dso_module(dso, &module);
+
+	if (error || !module)
+		return error;
+	return module_method_name(module, start, ret);
+}
+
 static struct error *info_of_piece(struct symbolizer *symbolizer,
 				   struct dso *dso, const struct piece *piece,
 				   const struct symbol_info **ret)
@@ -196,19 +208,29 @@ static struct error *info_of_piece(struct symbolizer *symbolizer,
 	const struct cfi_range range = piece->range;
 	const uint64_t *known = map_find(&dso->functions, range.start);
 	struct symbol_info *info;
-	const char *name;
+	const char *name = piece->name;
+	bool is_nameless, is_method;
+	struct error *error = NULL;
 
 	if (known) {
 		*ret = (const struct symbol_info *)(uintptr_t)*known;
 		return NULL;
 	}
-	name = piece->name ? piece->name : name_by_place(symbolizer, dso, piece);
+	if (!name && !piece->is_gap)
+		error = method_name(dso, range.start, &name);
+	if (error)
+		return error;
+	is_method = name && name != piece->name;
+	is_nameless = !name;
+	if (!name)
+		name = name_by_place(symbolizer, dso, piece);
 	info = name ? create_info(symbolizer, dso, name, range.start, range.end) :
 		      NULL;
 	if (!info || !map_insert(&dso->functions, range.start,
 				 (uint64_t)(uintptr_t)info, NULL))
 		return error_no_memory();
-	info->is_nameless = !piece->name;
+	info->is_nameless = is_nameless;
+	info->is_method = is_method;
 	*ret = info;
 	return NULL;
 }

@@ -45,6 +45,8 @@ struct symbol_info {
 	bool is_range;
 	/* No symbol: the names are those that symbolizer_file() made up. */
 	bool is_nameless;
+	/* No symbol either, but a table of Python's (python/method_names.h). */
+	bool is_method;
 };
 
 /* One of the frames that an address stands for: the real function and what is
@@ -115,8 +117,8 @@ struct error *symbolizer_add_perf_map(struct symbolizer *symbolizer,
  *
  * file: offset is the file offset, address - map start + map pgoff. Where no
  *   symbol covers it, a function's bounds are those of its call frame
- *   information, and its name says where it begins: "libx.so.1+0x12340", as the
- *   file numbers addresses.
+ *   information, and its name is what Python calls it ("list.sort"), or else says
+ *   where it begins: "libx.so.1+0x12340", as the file numbers addresses.
  * kernel: added kernel ranges first, then kallsyms, but for BPF programs.
  * range: what was added for the pid and holds at the time; of several, the
  *   one that began last, then the one added last.

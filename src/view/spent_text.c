@@ -199,28 +199,31 @@ void spent_text_file(const struct profile *profile, enum spent_kind kind,
 }
 
 /* Of "libz.so.1.2.13" what people call it: libz. */
-static int library_length(const char *name)
+static size_t library_length(const char *name)
 {
 	const char *end = strstr(name, ".so");
 
-	return (int)(end && end > name && (!end[3] || end[3] == '.') ?
-			     (size_t)(end - name) :
-			     strlen(name));
+	return end && end > name && (!end[3] || end[3] == '.') ?
+		       (size_t)(end - name) :
+		       strlen(name);
 }
 
 void spent_text_part(const struct profile *profile, enum spent_kind kind,
 		     uint32_t subject, struct strbuf *out)
 {
 	_cleanup_strbuf_ struct strbuf file = STRBUF_INIT;
+	size_t start = out->len, length;
 
 	spent_text_function(profile, kind, subject, out);
 	if (kind != SPENT_NATIVE || subject == PROFILE_NONE ||
 	    (profile_frame(profile, subject)->flags & PROFILE_FRAME_IN_CPYTHON))
 		return;
 	spent_text_file(profile, kind, subject, &file);
-	if (file.len)
-		strbuf_printf(out, " (%.*s)", library_length(file.data),
-			      file.data);
+	length = file.len ? library_length(file.data) : 0;
+	/* "_json.Encoder.__call__" says it. */
+	if (length && (strncmp(out->data + start, file.data, length) != 0 ||
+		       out->data[start + length] != '.'))
+		strbuf_printf(out, " (%.*s)", (int)length, file.data);
 }
 
 /* library: the file that goes without saying, or PROFILE_NONE. */

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Any bytes as a stripped interpreter: its functions, tables and calls. */
+/* Any bytes as a stripped interpreter: its functions, tables and calls, and names in tables. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "obj/elf_symbols.h"
 #include "python/call_glue.h"
+#include "python/method_names.h"
 #include "unwind/elf_cfi.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -32,6 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	_cleanup_cfi_table_ struct cfi_table *cfi = NULL;
 	struct py_code_pieces pieces = { .find = find_piece };
 	struct py_call_glue glue = {};
+	struct py_method_names names = {};
 	struct py_binary binary = { .version = 0x030a0000, .eval_count = 1 };
 	struct elf_symbol symbol;
 	struct error *error;
@@ -51,5 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	error_destroy(py_call_glue_find(file, &pieces, &binary, is_glue,
 					&glue));
 	py_call_glue_deinit(&glue);
+	error_destroy(py_method_names_find(file, &pieces, &names));
+	py_method_names_deinit(&names);
 	return 0;
 }

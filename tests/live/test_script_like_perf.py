@@ -19,6 +19,8 @@ from harness.script_output import parse
 from harness.waiting import until
 
 PROGRAMS = pathlib.Path(__file__).parent / "programs"
+# "list.sort", "_io.Buffered*.read", "sorted"
+METHOD = r"[A-Za-z_]\w*\*?(\.\w+\*?)*"
 
 # name: compiler flags, source, arguments of perf record.
 RECORDINGS = {
@@ -141,8 +143,8 @@ def is_same_frame(theirs, ours, leaf):
         return False
     if theirs.symbol == ours.symbol:
         return theirs.offset == ours.offset
-    # Where perf knows no name, kaa knows where the function begins.
-    if theirs.symbol == "[unknown]" and re.fullmatch(re.escape(ours.dso.rsplit("/", 1)[-1]) + r"\+0x[0-9a-f]+(-0x[0-9a-f]+)?", ours.symbol):
+    # Where perf knows no name, kaa knows where the function begins, or what Python calls it.
+    if theirs.symbol == "[unknown]" and re.fullmatch(re.escape(ours.dso.rsplit("/", 1)[-1]) + r"\+0x[0-9a-f]+(-0x[0-9a-f]+)?|" + METHOD, ours.symbol):
         return True
     # A call that never returns ends its function: the return address belongs to the next one, or to none.
     return not leaf and (theirs.offset == 0 or theirs.symbol == "[unknown]")

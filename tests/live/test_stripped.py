@@ -80,9 +80,19 @@ def test_glue_is_folded_and_work_is_not(root, bpf, python, kaa, scripts, tmp_pat
     assert evaluating >= 10 * ENOUGH
 
 
+def methods(build_dir, copy, names):
+    """{symbol: name} of those functions that have none in the copy but Python's."""
+    program = build_dir / "tests" / "unit" / "dump_symbols"
+    text = "".join(f"{start:x}\n" for start in names)
+    lines = run([program, "--functions", copy, "/nonexistent"], data=text.encode()).stdout.splitlines()
+    told = {symbol: line.split("\t")[0].partition(" ")[2] for symbol, line in zip(names.values(), lines)}
+    return {symbol: name for symbol, name in told.items() if name not in names.values() and "+0x" not in name}
+
+
 @pytest.fixture
-def twin(python, tmp_path):
-    """How to run the interpreter from a stripped copy of its file, and the names of that file's functions by their starts."""
+def twin(build_dir, python, tmp_path):
+    """How to run the interpreter from a stripped copy of its file, and the names of that file's functions by their starts, and
+    what Python calls them."""
     real = python.file
     copy = tmp_path / real.name
     run(["strip", "-o", copy, real])
@@ -93,18 +103,19 @@ def twin(python, tmp_path):
             names.setdefault(int(words[1], 16), words[7].split("@")[0].split(".")[0])
     prefix = run([python.path, "-c", "import sys; print(sys.base_prefix)"]).stdout.strip()
     command = ["env", f"LD_PRELOAD={copy}", python.path] if python.shared else ["env", f"PYTHONHOME={prefix}", copy]
-    return command, copy.name, names
+    return command, copy.name, names, methods(build_dir, copy, names)
 
 
 @pytest.mark.unstripped
 def test_a_stripped_copy_is_reported_like_its_original(root, bpf, python, twin, kaa, scripts, tmp_path):
-    command, file, names = twin
+    command, file, names, methods = twin
     record(python, kaa, [python.path], scripts, tmp_path / "full.data")
     record(python, kaa, command, scripts, tmp_path / "stripped.data")
 
     def true_name(name):
         match = re.match(re.escape(file) + r"\+0x([0-9a-f]+)$", name)
-        return names.get(int(match[1], 16), name) if match else name.split(".")[0]
+        symbol = names.get(int(match[1], 16), name) if match else name.split(".")[0]
+        return name if name in methods.values() else methods.get(symbol, symbol)
 
     full = between(python, kaa, tmp_path / "full.data", true_name)
     stripped = between(python, kaa, tmp_path / "stripped.data", true_name)

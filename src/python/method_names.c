@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "python/method_names.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/name_match.h"
+#include "obj/elf_symbols.h"
+#include "python/data_image.h"
+
+enum {
+	WORD = 8,
+	/* Names are no longer, and tables neither. */
+	NAME_SIZE = 128,
+	TEXT_SIZE = 2 * NAME_SIZE,
+	/* What names of several types have to have in common. */
+	COMMON_MIN = 3,
+	TABLE_MAX = 1024,
+	/* A file that has more of them is none of Python's. */
+	READS_MAX = 1 << 18,
+	/* Objects, and one item of those of variable size. */
+	BASICSIZE_MAX = 1 << 16,
+	ITEMSIZE_MAX = 1 << 12,
+
+	/* PyTypeObject, from tp_name on: type_slots.def says what is the same where. */
+	TYPE_BASICSIZE = 8,
+	TYPE_ITEMSIZE = 16,
+	TYPE_VECTORCALL_OFFSET = 32,
+	TYPE_AS_ASYNC = 56,
+	TYPE_AS_NUMBER = 72,
+	TYPE_AS_SEQUENCE = 80,
+	TYPE_AS_MAPPING = 88,
+	TYPE_AS_BUFFER = 136,
+	TYPE_FLAGS = 144,
+	TYPE_METHODS = 208,
+	TYPE_GETSET = 224,
+	/* From here to there what a type gets when Python starts: tp_bases to tp_weaklist. */
+	TYPE_LATER = 312,
+	TYPE_LATER_END = 352,
+
+	/* PyType_Spec */
+	SPEC_FLAGS = 16,
+	SPEC_SLOTS = 24,
+	SLOT_SIZE = 16,
+	SLOT_METHODS = 64,
+	SLOT_GETSET = 73,
+	SLOT_ID_MAX = 128,
+
+	/* PyModuleDef, from m_name on; m_init, m_index and m_copy stand before it. */
+	MODULE_SIZE = 16,
+	MODULE_METHODS = 24,
+	MODULE_SLOTS = 32,
+	MODULE_TRAVERSE = 40,
+	MODULE_FREE = 56,
+	MODULE_SIZE_MAX = 1 << 24,
+
+	/* PyMethodDef, PyGetSetDef */
+	METHOD_SIZE = 32,
+	METHOD_FLAGS = 16,
+	METHOD_FLAGS_MAX = 0x800,
+	GETSET_SIZE = 40,
+};
+
+enum slot_group {
+	GROUP_TYPE,
+	GROUP_ASYNC,
+	GROUP_NUMBER,
+	GROUP_SEQUENCE,
+	GROUP_MAPPING,
+	GROUP_BUFFER,
+	GROUP_COUNT,
+};
+
+/* Where a PyTypeObject points to each; the first is itself. */
+static const unsigned int group_offsets[GROUP_COUNT] = {
+	0,	       TYPE_AS_ASYNC,	TYPE_AS_NUMBER,
+	TYPE_AS_SEQUENCE, TYPE_AS_MAPPING, TYPE_AS_BUFFER,
+};
+
+static const struct {
+	uint8_t id;
+	uint8_t group;
+	uint16_t offset;
+	const char *name;
+} type_slots[] = {
+#define TYPE_SLOT(id, group, offset, name) { id, GROUP_##group, offset, name },
+#include "python/type_slots.def"
+#undef TYPE_SLOT
+};
+
+#define TYPE_SLOT_COUNT (sizeof(type_slots) / sizeof(*type_slots))
+
+struct search {
+	struct elf_file *file;
+	const struct py_code_pieces *pieces;
+	struct py_data_image data;
+	struct py_method_names *names;
+	/* Texts that were read. */
+	size_t reads;
+	bool no_memory;
+};
+
+static uint64_t word(const struct search *s, uint64_t vaddr)
+{
+	return py_data_word(&s->data, vaddr);
+}
+
+static bool is_function(const struct search *s, uint64_t vaddr)
+{
+	struct py_range range;
+
+	return vaddr && elf_file_is_exec(s->file, vaddr) &&
+	       s->pieces->find(s->pieces->arg, vaddr, &range) &&
+	       range.start == vaddr;
+}
+
+/* Nothing, or a function; what another file has is nothing here. */
+static bool may_be_function(const struct search *s, uint64_t vaddr)
+{
+	return !vaddr || is_function(s, vaddr);
+}
+
+static bool may_be_data(const struct search *s, uint64_t vaddr)
+{
+	return !vaddr || py_data_has(&s->data, vaddr);
+}
+
+/* "list", "_io.TextIOWrapper"; false: no such text is there. */
+static bool read_name(struct search *s, uint64_t vaddr,
+		      char name[static NAME_SIZE])
+{
+	const struct elf_segment *segment = elf_file_load_at(s->file, vaddr);
+	struct error *error;
+	size_t size = NAME_SIZE;
+
+	if (!vaddr || !segment || s->reads++ >= READS_MAX ||
+	    vaddr - segment->vaddr >= segment->filesz)
+		return false;
+	if (segment->filesz - (vaddr - segment->vaddr) < size)
+		size = (size_t)(segment->filesz - (vaddr - segment->vaddr));
+	error = elf_file_read_image(s->file, vaddr, name, size);
+	if (error) {
+		error_destroy(error);
+		return false;
+	}
+	size = strnlen(name, size);
+	if (!size || size >= NAME_SIZE || isdigit((unsigned char)name[0]) ||
+	    name[size - 1] == '.')
+		return false;
+	for (size_t i = 0; i < size; i++)
+		if (!isalnum((unsigned char)name[i]) && name[i] != '_' &&
+		    name[i] != '.')
+			return false;
+	return true;
+}
+
+/* --- Names -------------------------------------------------------------- */
+
+static const char *last_part(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot ? dot + 1 : name;
+}
+
+static size_t common_length(const char *a, const char *b)
+{
+	size_t n = 0;
+
+	while (a[n] && a[n] == b[n])
+		n++;
+	return n;
+}
+
+/*
+ * For a function that both names are of: "set.add" of that and "frozenset.add",
+ * "_io.Buffered*.read" of the readers and writers; "" where there is no such name.
+ */
+static void join_names(const char *a, const char *b, char ret[static TEXT_SIZE])
+{
+	size_t common = common_length(a, b);
+
+	if (strcmp(last_part(a), last_part(b)) != 0)
+		*ret = '\0';
+	else if (name_ends_with(a, b))
+		snprintf(ret, TEXT_SIZE, "%s", b);
+	else if (name_ends_with(b, a))
+		snprintf(ret, TEXT_SIZE, "%s", a);
+	else if (common >= COMMON_MIN && common < (size_t)(last_part(a) - a) - 1)
+		snprintf(ret, TEXT_SIZE, "%.*s*.%s", (int)common, a,
+			 last_part(a));
+	else
+		*ret = '\0';
+}
+
+static void add_text(struct search *s, uint64_t function, const char *text)
+{
+	uint64_t *known = map_find(&s->names->names, function);
+	const char *before = known ? (const char *)(uintptr_t)*known : NULL;
+	char joined[TEXT_SIZE];
+	char *copy;
+
+	if (before)
+		join_names(before, text, joined);
+	if (before && !strcmp(before, joined))
+		return;
+	copy = arena_strndup(&s->names->memory, before ? joined : text,
+			     strlen(before ? joined : text));
+	if (known)
+		*known = (uint64_t)(uintptr_t)copy;
+	else
+		known = map_insert(&s->names->names, function,
+				   (uint64_t)(uintptr_t)copy, NULL);
+	if (!copy || !known)
+		s->no_memory = true;
+}
+
+static void add_name(struct search *s, uint64_t function, const char *owner,
+		     const char *name)
+{
+	char text[TEXT_SIZE];
+
+	if (!is_function(s, function))
+		return;
+	if (name_begins_with(owner, "builtins."))
+		owner += strlen("builtins.");
+	if (!strcmp(owner, "builtins"))
+		snprintf(text, sizeof(text), "%s", name);
+	else
+		snprintf(text, sizeof(text), "%s.%s", owner, name);
+	add_text(s, function, text);
+}
+
+/* --- Tables ------------------------------------------------------------- */
+
+/* The methods of owner, or NULL: only count them. 0: there is no such table. */
+static size_t read_methods(struct search *s, uint64_t table, const char *owner)
+{
+	char name[NAME_SIZE];
+	size_t count = 0;
+
+	for (; table && count < TABLE_MAX; count++, table += METHOD_SIZE) {
+		uint64_t function = word(s, table + WORD);
+		uint32_t flags = (uint32_t)word(s, table + METHOD_FLAGS);
+
+		if (!flags || flags >= METHOD_FLAGS_MAX ||
+		    !may_be_function(s, function) ||
+		    !read_name(s, word(s, table), name))
+			break;
+		if (owner)
+			add_name(s, function, owner, name);
+	}
+	return count;
+}
+
+/* How an attribute is read, and set. */
+static void read_attributes(struct search *s, uint64_t table, const char *owner)
+{
+	char name[NAME_SIZE];
+
+	for (size_t i = 0; table && i < TABLE_MAX; i++, table += GETSET_SIZE) {
+		uint64_t get = word(s, table + WORD);
+		uint64_t set = word(s, table + 2 * WORD);
+
+		if (!may_be_function(s, get) || !may_be_function(s, set) ||
+		    !read_name(s, word(s, table), name))
+			return;
+		add_name(s, get, owner, name);
+		add_name(s, set, owner, name);
+	}
+}
+
+/* Address of a slot of the static type; 0: the type has none such. */
+static uint64_t slot_place(const struct search *s, uint64_t type, size_t slot)
+{
+	uint8_t group = type_slots[slot].group;
+	uint64_t base = group == GROUP_TYPE ?
+				type :
+				word(s, type + group_offsets[group]);
+
+	return base ? base + type_slots[slot].offset : 0;
+}
+
+static bool has_type_sizes(const struct search *s, uint64_t type)
+{
+	for (size_t at = TYPE_LATER; at < TYPE_LATER_END; at += WORD)
+		if (word(s, type + at))
+			return false;
+	return word(s, type + TYPE_BASICSIZE) <= BASICSIZE_MAX &&
+	       word(s, type + TYPE_ITEMSIZE) <= ITEMSIZE_MAX &&
+	       word(s, type + TYPE_VECTORCALL_OFFSET) <= BASICSIZE_MAX &&
+	       word(s, type + TYPE_FLAGS) >> 32 == 0;
+}
+
+static bool is_type(struct search *s, uint64_t type,
+		    char name[static NAME_SIZE])
+{
+	size_t functions = 0;
+
+	if (!has_type_sizes(s, type))
+		return false;
+	for (size_t i = 1; i < GROUP_COUNT; i++)
+		if (!may_be_data(s, word(s, type + group_offsets[i])))
+			return false;
+	for (size_t i = 0; i < TYPE_SLOT_COUNT; i++) {
+		uint64_t place = slot_place(s, type, i);
+		uint64_t function = place ? word(s, place) : 0;
+
+		if (!may_be_function(s, function))
+			return false;
+		functions += function != 0;
+	}
+	return functions && read_name(s, word(s, type), name);
+}
+
+static void read_type(struct search *s, uint64_t type, const char *name)
+{
+	for (size_t i = 0; i < TYPE_SLOT_COUNT; i++) {
+		uint64_t place = slot_place(s, type, i);
+
+		if (place)
+			add_name(s, word(s, place), name, type_slots[i].name);
+	}
+	read_methods(s, word(s, type + TYPE_METHODS), name);
+	read_attributes(s, word(s, type + TYPE_GETSET), name);
+}
+
+static bool is_spec(struct search *s, uint64_t spec,
+		    char name[static NAME_SIZE])
+{
+	uint64_t sizes = word(s, spec + WORD);
+	uint64_t slots = word(s, spec + SPEC_SLOTS);
+	uint64_t first = slots ? word(s, slots) : 0;
+
+	/* Behind the flags, which are 32 bits, nothing stands. */
+	return (uint32_t)sizes <= BASICSIZE_MAX &&
+	       sizes >> 32 <= ITEMSIZE_MAX &&
+	       word(s, spec + SPEC_FLAGS) >> 32 == 0 && first &&
+	       first < SLOT_ID_MAX && word(s, slots + WORD) &&
+	       read_name(s, word(s, spec), name);
+}
+
+static void read_spec_slot(struct search *s, uint64_t id, uint64_t value,
+			   const char *name)
+{
+	if (id == SLOT_METHODS)
+		read_methods(s, value, name);
+	if (id == SLOT_GETSET)
+		read_attributes(s, value, name);
+	for (size_t i = 0; i < TYPE_SLOT_COUNT; i++)
+		if (type_slots[i].id == id)
+			add_name(s, value, name, type_slots[i].name);
+}
+
+static void read_spec(struct search *s, uint64_t spec, const char *name)
+{
+	uint64_t at = word(s, spec + SPEC_SLOTS);
+
+	for (size_t i = 0; i < SLOT_ID_MAX; i++, at += SLOT_SIZE) {
+		uint64_t id = word(s, at);
+
+		if (!id || id >= SLOT_ID_MAX)
+			return;
+		read_spec_slot(s, id, word(s, at + WORD), name);
+	}
+}
+
+static bool is_module(struct search *s, uint64_t module,
+		      char name[static NAME_SIZE])
+{
+	uint64_t size = word(s, module + MODULE_SIZE);
+
+	for (size_t i = 1; i <= 3; i++)
+		if (word(s, module - i * WORD))
+			return false;
+	for (size_t at = MODULE_TRAVERSE; at <= MODULE_FREE; at += WORD)
+		if (!may_be_function(s, word(s, module + at)))
+			return false;
+	return (size == UINT64_MAX || size <= MODULE_SIZE_MAX) &&
+	       may_be_data(s, word(s, module + MODULE_SLOTS)) &&
+	       read_methods(s, word(s, module + MODULE_METHODS), NULL) &&
+	       read_name(s, word(s, module), name);
+}
+
+static void look_at(struct search *s, uint64_t vaddr)
+{
+	char name[NAME_SIZE];
+
+	if (!word(s, vaddr))
+		return;
+	if (is_type(s, vaddr, name))
+		read_type(s, vaddr, name);
+	else if (is_module(s, vaddr, name))
+		read_methods(s, word(s, vaddr + MODULE_METHODS), name);
+	else if (is_spec(s, vaddr, name))
+		read_spec(s, vaddr, name);
+}
+
+static void look_through(struct search *s)
+{
+	vec_for_each(part, &s->data.parts) {
+		uint64_t at = (part->vaddr + WORD - 1) / WORD * WORD;
+
+		for (; at < part->vaddr + part->size && !s->no_memory; at += WORD)
+			look_at(s, at);
+	}
+}
+
+/* --- Files -------------------------------------------------------------- */
+
+/* CPython exports the first since 3.5, each extension module one of the others. */
+static struct error *is_for_python(struct elf_file *file, bool *ret)
+{
+	struct elf_symbol_iter it;
+	struct elf_symbol s;
+	struct error *error = elf_symbol_iter_init_type(file, SHT_DYNSYM, &it);
+
+	*ret = false;
+	if (error)
+		return error;
+	while (!*ret && elf_symbol_iter_next(&it, &s))
+		*ret = s.shndx != SHN_UNDEF &&
+		       (!strcmp(s.name, "PyModuleDef_Init") ||
+			name_begins_with(s.name, "PyInit_"));
+	return NULL;
+}
+
+struct error *py_method_names_find(struct elf_file *file,
+				   const struct py_code_pieces *pieces,
+				   struct py_method_names *ret)
+{
+	struct search s = { .file = file, .pieces = pieces, .names = ret };
+	struct error *error = elf_file_check_native(file);
+	bool is_wanted = false;
+
+	if (!error)
+		error = is_for_python(file, &is_wanted);
+	if (!error && is_wanted)
+		error = py_data_image_load(file, &s.data);
+	if (!error)
+		look_through(&s);
+	py_data_image_deinit(&s.data);
+	if (!error && s.no_memory)
+		error = error_no_memory();
+	return error;
+}
+
+void py_method_names_deinit(struct py_method_names *names)
+{
+	map_deinit(&names->names);
+	arena_deinit(&names->memory);
+}
+
+const char *py_method_name(const struct py_method_names *names, uint64_t start)
+{
+	const uint64_t *name = map_find(&names->names, start);
+	const char *text = name ? (const char *)(uintptr_t)*name : "";
+
+	return *text ? text : NULL;
+}

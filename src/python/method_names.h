@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What Python calls the C functions of a stripped interpreter, or of an extension
+ * module: "list.sort", "zlib.compress", "dict.__contains__". No symbol names these
+ * functions, but tables in the file's data do, for Python itself finds them there:
+ * static types with their slots, methods and attributes (PyTypeObject, PyMethodDef,
+ * PyGetSetDef), what types are made from (PyType_Spec), and modules (PyModuleDef).
+ *
+ * Nothing tells where these tables are. They are taken for what they are only if each
+ * word fits: text, sizes, flags, and pointers to where functions begin. A function that
+ * stands in tables by names that differ in their last part has none.
+ */
+#ifndef KAA_PYTHON_METHOD_NAMES_H
+#define KAA_PYTHON_METHOD_NAMES_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "obj/elf_file.h"
+#include "python/detect.h"
+
+/* Zero-initialise. */
+struct py_method_names {
+	/* Start of a function, a vaddr, to its name; "": none is right. */
+	struct map names;
+	/* Private. */
+	struct arena memory;
+};
+
+/*
+ * Fills *ret; nothing if the file is neither CPython 3 nor an extension module for it,
+ * or not for this machine. pieces tell where functions begin. Fails for want of memory,
+ * and for files that cannot be read.
+ */
+struct error *py_method_names_find(struct elf_file *file,
+				   const struct py_code_pieces *pieces,
+				   struct py_method_names *ret);
+void py_method_names_deinit(struct py_method_names *names);
+
+/* Of the function that begins there, or NULL. Valid as long as names. */
+const char *py_method_name(const struct py_method_names *names, uint64_t start);
+
+#endif
