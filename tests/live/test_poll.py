@@ -122,7 +122,8 @@ def test_interpreters_of_other_threads(kaa, python, scripts, tmp_path, mode):
     if python.version < (3, 10):
         assert marked and all(list(seen[runs]) in ([], [runs]) for runs in ("runs_one", "runs_two")), (seen, result.stderr)
         before = seen["runs_one"]["runs_one"] + seen["runs_two"]["runs_two"]
-        assert before <= most(0.1, before + marked), (before, marked, result.stderr)
+        # By the clock there are more: a thread that wakes to ask for the GIL runs, and is not in the interpreter yet.
+        assert before <= most(0.1 if mode == "cpu" else 0.5, before + marked), (before, marked, result.stderr)
         return
     for runs in ("runs_one", "runs_two"):
         inside = f"{runs} {runs.replace('runs', 'inside')}"
