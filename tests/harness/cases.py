@@ -31,11 +31,11 @@ FREES = re.compile(r"_PyEval_?FrameClearAndPop|_PyFrame_Clear|clear_(thread|gen)
 
 
 class Case:
-    """name; words: the script and its arguments but the seconds; needs: a package; attach: it runs already when it is recorded;
-    seconds: CPU time of one recording, whose text is read as a whole."""
+    """name; words: the script and its arguments but the seconds; needs: a package; module: one that not every build of CPython has;
+    attach: it runs already when it is recorded; seconds: CPU time of one recording, whose text is read as a whole."""
 
-    def __init__(self, name, words, needs=None, attach=False, seconds=4):
-        self.name, self.words, self.needs, self.attach, self.seconds = name, words, needs, attach, seconds
+    def __init__(self, name, words, needs=None, module=None, attach=False, seconds=4):
+        self.name, self.words, self.needs, self.module, self.attach, self.seconds = name, words, needs, module, attach, seconds
 
     def command(self, python, seconds):
         return [*python, FOLDER / self.words[0], *self.words[1:], str(seconds)]
@@ -52,7 +52,7 @@ INLINED = ("plain", "named", "names-alone", "defaults", "gathered", "spread", "s
 CASES = [Case(f"inlined-{kind}", ["inlined.py", kind]) for kind in INLINED] + [
     Case("asyncgens", ["asyncgens.py"]),
     Case("generators", ["generators.py"]),
-    Case("callbacks", ["callbacks.py"]),
+    Case("callbacks", ["callbacks.py"], module="_ctypes"),
     Case("interpreters", ["interpreters.py"]),
     Case("recursion", ["recursion.py"], seconds=1),
     Case("shapes", ["../shapes.py"]),
