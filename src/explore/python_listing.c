@@ -621,9 +621,9 @@ static void put_notes(struct python_listing *p)
 				  p->file->error);
 	} else if (last > p->lines) {
 		put_file(p);
-		strbuf_printf(out,
-			      " has %zu line%s, but samples are on line %zu: it is not the file that ran\n",
-			      p->lines, p->lines == 1 ? "" : "s", last);
+		source_tell_no_line(p->file->path, &p->file->source, last, out);
+		/* The text of none is what ran. */
+		p->lines = 0;
 	} else if (sources_has_changed(p->l->sources, p->file)) {
 		put_file(p);
 		strbuf_puts(out,

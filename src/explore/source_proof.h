@@ -41,5 +41,12 @@ enum source_proof source_prove(const struct source_recordings *recordings,
 /* recorded: when the recording was written, ns since 1970; 0: not known. */
 bool source_may_be_another(enum source_proof proof, const struct source *source,
 			   int64_t recorded);
+/*
+ * Appends behind the name of the file, as one line, that samples are on a line that it
+ * does not have, and why: another file ran, or Python code that was made from this one,
+ * as template engines do.
+ */
+void source_tell_no_line(const char *path, const struct source *source,
+			 uint64_t line, struct strbuf *out);
 
 #endif

@@ -42,8 +42,7 @@ static struct sources_file *add_file(struct sources *sources, const char *path)
 	return file;
 }
 
-const struct sources_file *sources_find(struct sources *sources,
-					const char *path)
+static struct sources_file *get_file(struct sources *sources, const char *path)
 {
 	if (path[0] == '<')
 		return NULL;
@@ -53,15 +52,23 @@ const struct sources_file *sources_find(struct sources *sources,
 	return add_file(sources, path);
 }
 
+const struct sources_file *sources_find(struct sources *sources,
+					const char *path)
+{
+	return get_file(sources, path);
+}
+
 void sources_put_line(struct sources *sources, const char *path, uint32_t line,
 		      struct strbuf *out)
 {
-	const struct sources_file *file = sources_find(sources, path);
+	struct sources_file *file = get_file(sources, path);
 	const char *text;
 	size_t n;
 
 	if (!file)
 		return;
+	if (line > file->source.starts.count && line > file->missing)
+		file->missing = line;
 	text = source_line(&file->source, line, &n);
 	strbuf_append(out, text, n);
 }
@@ -102,14 +109,24 @@ static void tell_unreadable(const struct sources *sources, struct strbuf *out)
 		      others ? "their" : "its");
 }
 
+static void tell_file(const struct sources *sources,
+		      const struct sources_file *file, struct strbuf *out)
+{
+	bool lacks = file->missing && !file->error;
+
+	if (!lacks && !sources_has_changed(sources, file))
+		return;
+	text_append(out, file->path, strlen(file->path));
+	if (lacks)
+		source_tell_no_line(file->path, &file->source, file->missing, out);
+	else
+		strbuf_puts(out,
+			    " has changed since the recording: its lines may be others now\n");
+}
+
 void sources_tell(const struct sources *sources, struct strbuf *out)
 {
 	tell_unreadable(sources, out);
-	vec_for_each(file, &sources->files) {
-		if (!sources_has_changed(sources, *file))
-			continue;
-		text_append(out, (*file)->path, strlen((*file)->path));
-		strbuf_puts(out,
-			    " has changed since the recording: its lines may be others now\n");
-	}
+	vec_for_each(file, &sources->files)
+		tell_file(sources, *file, out);
 }

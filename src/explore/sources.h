@@ -20,6 +20,8 @@ struct sources_file {
 	char *path;
 	/* Without lines where the file cannot be read. */
 	struct source source;
+	/* The last line that was asked for and that it does not have; 0: none. */
+	uint32_t missing;
 	/* By the hashes that the recordings have. */
 	enum source_proof proof;
 	/* Why it cannot be read, or NULL. Owned. */
@@ -61,8 +63,8 @@ void sources_answer_line(void *sources, const char *path, uint32_t line,
 bool sources_has_changed(const struct sources *sources,
 			 const struct sources_file *file);
 /*
- * Appends a line of text for each file that was read and has changed, and one of
- * those that this user may not read.
+ * Appends a line of text for each file that was read and has changed, or lacks lines that
+ * were asked for, and one of those that this user may not read.
  */
 void sources_tell(const struct sources *sources, struct strbuf *out);
 

@@ -351,12 +351,13 @@ static void note_age(struct annotated *a, const char *path)
 		strbuf_printf(&a->notes,
 			      "! '%s' was changed after the recording, so lines may have moved\n",
 			      path);
-	if (last > a->source.starts.count)
-		strbuf_printf(&a->notes,
-			      "! '%s' has %zu line%s, but samples are on line %" PRIu64
-			      ": it is not the file that ran\n",
-			      path, a->source.starts.count,
-			      plural(a->source.starts.count), last);
+	if (last <= a->source.starts.count)
+		return;
+	strbuf_printf(&a->notes, "! '%s'", path);
+	source_tell_no_line(path, &a->source, last, &a->notes);
+	/* The text of none is what ran. */
+	source_deinit(&a->source);
+	a->source = (struct source){};
 }
 
 static struct error *fill_python(struct annotated *a)

@@ -400,12 +400,14 @@ def test_source_that_has_changed(kaa, newest_python, spinning):
     part, = parts(annotate(kaa, newest_python, data, "-n", "spins.py").stdout)
     assert re.search(r"has 1 line, but samples are on line \d+: it is not the file that ran", part.notes[0])
     assert part.lines() == before.lines()
+    # And so the lines have no text.
+    assert not any(row.text.strip() for row in part.rows if row.line) and "# other" not in str(part.rows)
 
 
 def test_hostile_source(kaa, newest_python, spinning):
     script, data = spinning
     script.write_bytes(b"# \x1b[31m\x07\xff\x00\xe2\x80\xae\n\n\ndef spin(n):\n\twhile n:\t# tab\n" +
-                       b"        n -= 1 " + b"x" * 5000000 + b"\n")
+                       b"        n -= 1 " + b"x" * 5000000 + b"\n" * 20)
     os.utime(script, (0, 0))
     narrow = {**os.environ, "COLUMNS": "80"}
     for words in (["--all", "spins.py"], ["spin"], []):

@@ -108,6 +108,30 @@ static void test_a_changed_file_is_told(void **state)
 	assert_false(sources_has_changed(&sources, sources.files.data[0]));
 }
 
+/* Lines that a file does not have are not of it: it is another one, or code was made from it. */
+static void test_a_file_without_the_lines_is_told(void **state)
+{
+	_cleanup_sources_ struct sources sources = { .symfs = folder };
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	(void)state;
+	write_file("x.py", "one\n");
+	write_file("x.html", "one\ntwo\n");
+	write_file("script", "one\n");
+	sources_put_line(&sources, "/x.py", 9, &text);
+	sources_put_line(&sources, "/x.py", 4, &text);
+	sources_put_line(&sources, "/x.html", 3, &text);
+	sources_put_line(&sources, "/script", 2, &text);
+	/* What is not there has no lines anyway. */
+	sources_put_line(&sources, "/y.py", 2, &text);
+	sources_tell(&sources, &text);
+	assert_string_equal(
+		text.data,
+		"/x.py has 1 line, but samples are on line 9: it is not the file that ran\n"
+		"/x.html has 2 lines, but samples are on line 3: it is a template, and the lines are those of Python code that was made from it\n"
+		"/script has 1 line, but samples are on line 2: it is not the file that ran\n");
+}
+
 /* Of the file, among many others that come before it and behind it. */
 static void add_hash(struct model *m, uint32_t recording, const char *text)
 {
@@ -754,6 +778,7 @@ int main(void)
 		cmocka_unit_test(test_a_file_is_read_once),
 		cmocka_unit_test(test_what_is_no_file_has_no_lines),
 		cmocka_unit_test(test_a_changed_file_is_told),
+		cmocka_unit_test(test_a_file_without_the_lines_is_told),
 		cmocka_unit_test(test_a_hash_tells_the_file),
 		cmocka_unit_test(test_an_unreadable_file_is_told),
 		cmocka_unit_test(test_a_function_ends_with_its_indentation),
