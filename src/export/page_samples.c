@@ -12,6 +12,8 @@
 /* ns: what a script can tell apart on a screen. */
 enum { TIME_UNIT = 1000 };
 static_assert(SPENT_GIL == 6, "ui/src/data.ts knows it by its number");
+static_assert(SPENT_GC == 7, "ui/src/data.ts knows it by its number");
+static_assert(SPENT_IDLE == 10, "ui/src/data.ts knows it by its number");
 
 struct page_samples {
 	const struct export_groups *groups;
@@ -20,6 +22,10 @@ struct page_samples {
 	struct page_columns *columns;
 	/* Of the event at hand, by stack. */
 	struct own_spent *spent;
+	/* Where time in libraries is their callers', by stack: of whatever event. */
+	struct own_spent *spent_without;
+	/* By node a number of that, or PROFILE_NONE: it is as in samples. */
+	uint32_t *libraries;
 	/* Kind and subject to a number; kind and text. */
 	struct map subject_index;
 	struct map spent_index;
@@ -41,6 +47,8 @@ struct page_samples {
 static void samples_deinit(struct page_samples *s)
 {
 	free(s->spent);
+	free(s->spent_without);
+	free(s->libraries);
 	map_deinit(&s->subject_index);
 	map_deinit(&s->spent_index);
 	vec_deinit(&s->spent_kinds);
@@ -81,10 +89,9 @@ static struct error *spent_number(struct page_samples *s,
 }
 
 /* Of the stacks that samples have; each is asked once. */
-static struct error *spent_of(struct page_samples *s, uint32_t stack,
-			      uint32_t *ret)
+static struct error *spent_of(struct page_samples *s,
+			      const struct own_spent *spent, uint32_t *ret)
 {
-	const struct own_spent *spent = &s->spent[stack];
 	uint64_t key = (uint64_t)spent->kind << 32 | spent->subject;
 	uint64_t *known = map_find(&s->subject_index, key);
 	struct error *error;
@@ -99,6 +106,22 @@ static struct error *spent_of(struct page_samples *s, uint32_t stack,
 	return map_insert(&s->subject_index, key, *ret, NULL) ?
 		       NULL :
 		       error_no_memory();
+}
+
+/*
+ * What time in a library is spent on, if that is its caller's. Other kinds than these
+ * are what a sample is spent on in any case.
+ */
+static struct error *note_library(struct page_samples *s, uint32_t stack,
+				  uint32_t node)
+{
+	const struct own_spent *spent = &s->spent_without[stack];
+
+	if ((spent->kind != SPENT_LIBRARY && spent->kind != SPENT_IMPORT) ||
+	    spent->kind == s->spent[stack].kind ||
+	    s->libraries[node] != PROFILE_NONE)
+		return NULL;
+	return spent_of(s, spent, &s->libraries[node]);
 }
 
 static double fixed_weight(const struct page_samples *s,
@@ -119,18 +142,21 @@ static struct error *add_row(struct page_samples *s,
 {
 	const struct profile_samples *samples = &s->profile->samples;
 	uint32_t stack = samples->stack[row], spent = 0;
+	uint32_t node = s->numbers[export_row_node(s->groups, row)];
 	uint64_t now = (samples->time[row] - s->first) / s->unit;
 	struct error *error;
 
 	if (stack == PROFILE_NONE)
 		stack = (uint32_t)s->profile->stack_parents.count;
-	error = spent_of(s, stack, &spent);
+	error = spent_of(s, &s->spent[stack], &spent);
+	if (!error)
+		error = note_library(s, stack, node);
 	if (error)
 		return error;
 	if (now < *time)
 		now = *time;
 	if (!vec_push(&s->times, (uint32_t)(now - *time)) ||
-	    !vec_push(&s->stacks, s->numbers[export_row_node(s->groups, row)]) ||
+	    !vec_push(&s->stacks, node) ||
 	    !vec_push(&s->spents, spent))
 		return error_no_memory();
 	*time = now;
@@ -156,18 +182,38 @@ static struct error *add_group(struct page_samples *s,
 	return error;
 }
 
+/* No event changes that time is spent in a library. */
+static struct error *look_at_libraries(struct page_samples *s)
+{
+	size_t nodes = s->groups->stacks->nodes.count;
+
+	s->libraries = calloc(nodes + 1, sizeof(*s->libraries));
+	s->spent_without = calloc(s->profile->stack_parents.count + 1,
+				  sizeof(*s->spent_without));
+	if (!s->libraries || !s->spent_without)
+		return error_no_memory();
+	for (size_t i = 0; i < nodes; i++)
+		s->libraries[i] = PROFILE_NONE;
+	return s->groups->all.count ?
+		       own_time_spent(s->profile, s->groups->all.data[0].event,
+				      true, s->spent_without) :
+		       NULL;
+}
+
 static struct error *add_groups(struct page_samples *s)
 {
 	uint32_t event = PROFILE_NONE;
-	struct error *error = NULL;
+	struct error *error = look_at_libraries(s);
 
 	s->spent = calloc(s->profile->stack_parents.count + 1,
 			  sizeof(*s->spent));
-	if (!s->spent)
-		return error_no_memory();
+	if (!error && !s->spent)
+		error = error_no_memory();
+	if (error)
+		return error;
 	vec_for_each(group, &s->groups->all) {
 		if (group->event != event)
-			error = own_time_spent(s->profile, group->event,
+			error = own_time_spent(s->profile, group->event, false,
 					       s->spent);
 		event = group->event;
 		if (!error)
@@ -285,6 +331,28 @@ static struct error *add_group_members(struct page_samples *s)
 	return error;
 }
 
+/* Of stacks that samples have in a library. */
+static struct error *add_libraries(struct page_samples *s)
+{
+	struct page_numbers stacks = {}, spents = {};
+	struct error *error = NULL;
+
+	for (uint32_t i = 0; !error && i < s->groups->stacks->nodes.count; i++)
+		if (s->libraries[i] != PROFILE_NONE &&
+		    !(vec_push(&stacks, i) &&
+		      vec_push(&spents, s->libraries[i])))
+			error = error_no_memory();
+	if (!error)
+		error = page_column_add_numbers(s->columns, "library.stack",
+						&stacks);
+	if (!error)
+		error = page_column_add_numbers(s->columns, "library.spent",
+						&spents);
+	vec_deinit(&stacks);
+	vec_deinit(&spents);
+	return error;
+}
+
 static struct error *add_columns(struct page_samples *s)
 {
 	struct page_columns *c = s->columns;
@@ -299,6 +367,8 @@ static struct error *add_columns(struct page_samples *s)
 	};
 	struct error *error = add_group_members(s);
 
+	if (!error)
+		error = add_libraries(s);
 	for (size_t i = 0; !error && i < sizeof(numbers) / sizeof(*numbers); i++)
 		error = page_column_add_numbers(c, numbers[i].name,
 						numbers[i].numbers);

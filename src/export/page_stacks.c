@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "profile/library_files.h"
 #include "profile/spent.h"
 #include "view/place_name.h"
 
@@ -132,6 +133,28 @@ static struct error *add_files(const struct file_names *names,
 	vec_deinit(&paths);
 	vec_deinit(&places);
 	return error;
+}
+
+/* Of each file whether it is no file of the program's own: a byte. */
+static struct error *add_libraries(const struct file_names *names,
+				   struct page_columns *c)
+{
+	size_t count = names->stacks->files.all.count;
+	_cleanup_free_ uint8_t *flags = calloc(count + 1, sizeof(*flags));
+	bool *libraries = NULL;
+	struct error *error =
+		flags ? library_files_find(names->stacks->profile, &libraries) :
+			error_no_memory();
+
+	for (size_t i = 0; !error && i < count; i++) {
+		const uint64_t *string = map_find(&names->strings, i);
+
+		flags[i] = string && libraries[*string];
+	}
+	free(libraries);
+	return error ? error :
+		       page_column_add(c, "file.library", flags, sizeof(*flags),
+				       count);
 }
 
 struct page_function {
@@ -293,6 +316,8 @@ struct error *page_stacks_add(const struct export_stacks *s, const char *folder,
 		error = numbers ? find_strings(&names) : error_no_memory();
 	if (!error)
 		error = add_files(&names, c);
+	if (!error)
+		error = add_libraries(&names, c);
 	map_deinit(&names.strings);
 	if (!error)
 		error = add_functions(s, c);

@@ -811,9 +811,11 @@ static struct error *put_spent(struct builder *b, const struct stack_state *none
 }
 
 struct error *own_time_spent(const struct profile *profile, uint32_t event,
-			     struct own_spent *ret)
+			     bool without_libraries, struct own_spent *ret)
 {
-	const struct own_time_options options = { .event = event };
+	const struct own_time_options options = {
+		.event = event, .without_libraries = without_libraries
+	};
 	_cleanup_own_time_ struct own_time *own = calloc(1, sizeof(*own));
 	struct builder b = { .profile = profile,
 			     .options = &options,

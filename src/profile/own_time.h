@@ -144,9 +144,10 @@ struct own_spent {
 /*
  * What samples of the event are spent on, by stack of the profile; ret has room for
  * one more, which is that of samples without a stack. Equal subjects are one frame.
+ * without_libraries: as in the options.
  */
 struct error *own_time_spent(const struct profile *profile, uint32_t event,
-			     struct own_spent *ret);
+			     bool without_libraries, struct own_spent *ret);
 
 /* The profile is borrowed for the call alone. */
 struct error *own_time_select(const struct profile *profile,

@@ -73,6 +73,19 @@ def test_what_own_time_was_spent_on_is_the_reports(kaa, recording, tmp_path):
     assert compared
 
 
+def test_files_of_libraries_are_told(kaa, plant):
+    """And what is spent in them, where that is time of who called them: of stacks that have samples."""
+    venv = "/srv/venv/lib/python3.12/site-packages"
+    main, tool, get = py("main", "/srv/app.py"), py("<module>", "/srv/venv/bin/tool"), py("get", f"{venv}/requests/api.py")
+    dumps, frozen = py("dumps", "/usr/lib/python3.12/json/encoder.py"), py("_run_code", "<frozen runpy>")
+    page = plant({(tool, main): 1, (tool, main, get, b"deflate"): 2, (tool, main, get, main): 3, (frozen, dumps): 4, (main, b"read"): 5})
+    libraries = {path for path, flag in zip(page.words("file.path"), page["file.library"]) if flag}
+    assert libraries == {"/srv/venv/bin/tool", f"{venv}/requests/api.py", "/usr/lib/python3.12/json/encoder.py", "<frozen runpy>"}
+    paths, spent = page.paths(), page.words("spent.text")
+    told = {tuple(step[0] for step in paths[stack]): spent[number] for stack, number in zip(page["library.stack"], page["library.spent"])}
+    assert told == {("<module>", "main", "get", "deflate"): "requests", ("_run_code", "dumps"): "json"}
+
+
 def test_times_begin_with_the_first_sample(kaa, recording, tmp_path):
     page = page_of(kaa, recording, tmp_path)
     times = sorted(time for _, _, time, *_ in page.samples())

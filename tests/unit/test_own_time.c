@@ -712,7 +712,7 @@ static void test_waits_are_none_of_the_interpreters(void **state)
 		assert_int_equal(own->parts.data[0].kind, cases[i].kind);
 		assert_int_equal(own->parts.data[0].subject != PROFILE_NONE,
 				 cases[i].has_subject);
-		assert_ok(own_time_spent(m.profile, 0, spent));
+		assert_ok(own_time_spent(m.profile, 0, false, spent));
 		assert_int_equal(spent[m.profile->samples.stack[0]].kind,
 				 cases[i].kind);
 		model_deinit(&m);

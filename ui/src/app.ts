@@ -77,7 +77,9 @@ export class App {
 	}
 
 	// And of which frames they are shown with.
-	private shownKey(): string { return `${this.key()} ${this.state.native} ${this.state.hide}`; }
+	private shownKey(): string { return `${this.key()} ${this.framesKey()}`; }
+
+	private framesKey(): string { return `${this.state.native} ${this.state.libraries} ${this.state.hide}`; }
 
 	// Keeps the last two: what is looked at, and what was before it.
 	private cached<T>(cache: Map<string, T>, key: string, make: () => T): T {
@@ -95,12 +97,14 @@ export class App {
 	}
 
 	shown(): Shown {
-		const { native, hide } = this.state;
-		return this.cached(this.showns, `${native} ${hide}`, () => new Shown(this.profile, native, hide));
+		const { native, hide, libraries } = this.state;
+		return this.cached(this.showns, this.framesKey(), () => new Shown(this.profile, native, hide, libraries));
 	}
 
 	tree(): Tree {
-		const { focus, merge, view, byTime } = this.state;
+		const { merge, view, byTime } = this.state;
+		// Below a library's function that is left out nothing would be shown.
+		const focus = this.isLeftOut(this.state.focus) ? -1 : this.state.focus;
 		// By time one thread is drawn, which the other recording does not have.
 		const comparison = view === "flame" && byTime ? null : this.changes() && this.profile.comparison;
 		return this.cached(this.trees, `${this.shownKey()} ${merge} ${comparison !== null}`, () =>
@@ -141,6 +145,9 @@ export class App {
 			this.set({ hide: [...hide, fn].sort((a, b) => a - b), fn: -1, zoom: [] });
 	}
 
+	// Of a library, where these are not shown.
+	isLeftOut(fn: number): boolean { return !this.state.libraries && fn >= 0 && this.profile.library?.[fn] === 1; }
+
 	// With what is selected; null where a thread, a time or an event is meant that the other recording does not have.
 	changes(): Changes | null {
 		const { event, thread, range } = this.state, c = this.profile.comparison;
@@ -156,8 +163,8 @@ export class App {
 
 	// Fewer samples than all of the event, or other frames of them.
 	isFiltered() {
-		const { only, focus, hide, thread, range } = this.state;
-		return only !== "" || focus >= 0 || hide.length > 0 || thread >= 0 || range !== null;
+		const { only, focus, hide, libraries, thread, range } = this.state;
+		return !libraries || only !== "" || focus >= 0 || hide.length > 0 || thread >= 0 || range !== null;
 	}
 
 	whyNotCompared(): string {
@@ -170,7 +177,11 @@ export class App {
 	}
 
 	// Whom samples belong to of which no frame is shown.
-	nobody() { return this.state.hide.length ? "[no frame shown]" : "[no Python code]"; }
+	nobody() {
+		const { hide, libraries } = this.state;
+		return hide.length ? "[no frame shown]" : libraries ? "[no Python code]" : "[not in your files]";
+	}
+
 	unit() { return this.profile.unit(this.state.event); }
 	share(weight: number) { return this.selection().all ? weight / this.selection().all : 0; }
 

@@ -56,15 +56,27 @@ export function stacksWith(profile: Profile, functions: Uint8Array): Uint8Array 
 	return has;
 }
 
-// Which frames of stacks are shown: Python's, or all, without those of hidden functions.
+// Which frames of stacks are shown: Python's, or all, without those of hidden functions, and without libraries and what these
+// call in C.
 export class Shown {
 	// Of each stack the innermost frame that is shown, and the innermost one of Python; -1: none.
 	readonly inner: Int32Array;
 	readonly python: Int32Array;
+	// By function; null: none is dropped.
+	private library: Uint8Array | null;
+	private spent: Int32Array | null;
 
-	constructor(private profile: Profile, readonly native: boolean, hide: number[]) {
-		this.python = hide.length ? this.innermost(false, hide) : profile.python;
+	constructor(private profile: Profile, readonly native: boolean, hide: number[], libraries: boolean) {
+		this.library = libraries ? null : profile.library;
+		this.spent = this.library && profile.spentInLibraries();
+		this.python = hide.length || this.library ? this.innermost(false, hide) : profile.python;
 		this.inner = native ? this.innermost(true, hide) : this.python;
+	}
+
+	// What C code no Python code calls is in nobody's files, either.
+	private isDropped(stack: number): boolean {
+		const { fn, python } = this.profile;
+		return this.library !== null && (python[stack] < 0 || this.library[fn[python[stack]]] === 1);
 	}
 
 	private innermost(native: boolean, hide: number[]): Int32Array {
@@ -72,7 +84,8 @@ export class Shown {
 		hide.forEach((fn) => isHidden[fn] = 1);
 		p.comparison?.same.forEach((other, fn) => isHidden[fn] |= isHidden[other]);
 		for (let i = 0; i < inner.length; i++)
-			inner[i] = !isHidden[p.fn[i]] && (native || p.isPython(p.fn[i])) ? i : p.parent[i] < 0 ? -1 : inner[p.parent[i]];
+			inner[i] = !isHidden[p.fn[i]] && (native || p.isPython(p.fn[i])) && !this.isDropped(i) ? i :
+				p.parent[i] < 0 ? -1 : inner[p.parent[i]];
 		return inner;
 	}
 
@@ -81,6 +94,11 @@ export class Shown {
 	// Whom what a stack weighs belongs to; -1: nobody.
 	functionOf(stack: number): number {
 		return this.inner[stack] < 0 ? -1 : this.profile.fn[this.inner[stack]];
+	}
+
+	// What a sample is spent on.
+	spentOf(stack: number, spent: number): number {
+		return this.spent && this.spent[stack] >= 0 && !this.profile.isSpentAnywhere(spent) ? this.spent[stack] : spent;
 	}
 
 	lineOf(stack: number): number {
@@ -282,7 +300,7 @@ export class Selection {
 	}
 
 	// What own time was spent in, by what whose() says of a stack: the heaviest first.
-	spent(count: number, whose: (stack: number) => number): Map<number, [number, number][]> {
+	spent(shown: Shown, count: number, whose: (stack: number) => number): Map<number, [number, number][]> {
 		const p = this.profile, kinds = p.spentCount();
 		const result = new Map<number, [number, number][]>();
 		const of = new Int32Array(p.stackCount).fill(-2);
@@ -290,7 +308,7 @@ export class Selection {
 		this.eachSample((i, stack) => {
 			if (of[stack] === -2)
 				of[stack] = whose(stack);
-			const key = (of[stack] < 0 ? count : of[stack]) * kinds + p.spent[i];
+			const key = (of[stack] < 0 ? count : of[stack]) * kinds + shown.spentOf(stack, p.spent[i]);
 			sums.add(key, p.weight[i]);
 		});
 		sums.each((key, weight) => {

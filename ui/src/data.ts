@@ -21,8 +21,8 @@ export const enum EventKind {
 // PAGE_CODE_GAP.
 const ROW_GAP = 1;
 
-// Of enum spent_kind in src/profile/spent.h: taking the GIL.
-const SPENT_GIL = 6;
+// Of enum spent_kind in src/profile/spent.h: taking the GIL, the collector, and the first of what a thread did that did not run.
+const SPENT_GIL = 6, SPENT_COLLECTOR = 7, SPENT_IDLE = 10;
 
 // enum event_unit in src/base/event_kind.h, and samples where no period is known.
 export const enum Unit {
@@ -167,6 +167,8 @@ export class Profile {
 	span = 0;
 
 	comparison: Comparison | null;
+	// By function: it is a library's; null: none is.
+	library: Uint8Array | null;
 	// Functions in C with a listing, the hottest first; a function may have several.
 	codeFunction: Uint32Array;
 	// Of each stack the listing that its samples hit; NONE: none.
@@ -199,6 +201,7 @@ export class Profile {
 		this.readCodes();
 		this.readSamples();
 		this.comparison = c.has("compare") ? this.readComparison() : null;
+		this.library = c.has("file.library") ? this.findLibraries(c.bytes("file.library")) : null;
 	}
 
 	text(number: number): string {
@@ -320,6 +323,16 @@ export class Profile {
 		}
 	}
 
+	// Of two recordings the one that is shown says what a function is.
+	private findLibraries(files: Uint8Array): Uint8Array | null {
+		const { functionFile, comparison } = this, found = new Uint8Array(this.functionCount);
+		functionFile.forEach((file, fn) => {
+			const shown = comparison ? functionFile[comparison.same[fn]] : file;
+			found[fn] = this.isPython(fn) && shown !== NONE ? files[shown] : 0;
+		});
+		return found.includes(1) ? found : null;
+	}
+
 	private readRows(kind: string, subject: string, what: string): ComparedRow[] {
 		const c = this.columns, marks = c.numbers(`${kind}.mark`), offs = c.reals(`${kind}.off`);
 		const whats = c.numbers(`${kind}.${what}`);
@@ -370,6 +383,17 @@ export class Profile {
 	pid(thread: number) { return this.names["thread.pid"][thread]; }
 	spentText(spent: number) { return this.text(this.names["spent.text"][spent]); }
 	isForGil(spent: number) { return this.names["spent.kind"][spent] === SPENT_GIL; }
+	// Whether a sample was spent on that wherever it was: what is no time in a library.
+	isSpentAnywhere(spent: number) {
+		const kind = this.names["spent.kind"][spent];
+		return kind === SPENT_GIL || kind === SPENT_COLLECTOR || kind >= SPENT_IDLE;
+	}
+	// Of each stack what its time is spent on, if that is in a library and the time of who called it; -1: as without libraries.
+	spentInLibraries(): Int32Array {
+		const spent = new Int32Array(this.stackCount).fill(-1), spents = this.columns.numbers("library.spent");
+		this.columns.numbers("library.stack").forEach((stack, i) => spent[stack] = spents[i]);
+		return spent;
+	}
 	spentCount() { return this.names["spent.text"].length; }
 
 	// Those of an event, in a thread or (-1) in all.

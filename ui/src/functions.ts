@@ -234,11 +234,11 @@ export class FunctionsView {
 		const same = this.isCompared && p.comparison!.same;
 		if (this.spentOf[0] === selection && this.spentOf[1] === shown && this.spentOf[2] === same)
 			return;
-		this.functionSpent = selection.spent(p.functionCount, (stack) => {
+		this.functionSpent = selection.spent(shown, p.functionCount, (stack) => {
 			const fn = shown.functionOf(stack);
 			return same && fn >= 0 ? same[fn] : fn;
 		});
-		this.lineSpent = selection.spent(p.lineFile.length, (stack) => shown.lineOf(stack));
+		this.lineSpent = selection.spent(shown, p.lineFile.length, (stack) => shown.lineOf(stack));
 		this.spentOf = [selection, shown, same];
 	}
 

@@ -21,7 +21,8 @@ const KEYS: [string, string][] = [
 	["↑ ↓ ← →", "move, open, close"], ["Enter", "open the source, or the instructions; zoom into a box"],
 	["Backspace, Esc", "zoom out by one box, to everything"], ["o", "only samples of this function"],
 	["h", "hide this function: its callers call what it calls, and have its own time"],
-	["g", "the function in the flame graph"], ["c", "C code, too"], ["i", "callers below what they call"],
+	["g", "the function in the flame graph"], ["c", "C code, too"],
+	["l", "libraries; without them their time is that of your function that called them"], ["i", "callers below what they call"],
 	["m", "calls of a function by itself, or by what it calls, are one frame"],
 	["b", "the flame graph by time, from left to right, of one thread"],
 	["e", "functions in all events, side by side"],
@@ -48,6 +49,9 @@ class Page {
 	private search: HTMLInputElement;
 	private native: HTMLButtonElement;
 	private merge: HTMLButtonElement;
+	private libraries = h<HTMLButtonElement>("button.toggle", { type: "button", id: "libraries",
+		title: "Functions of libraries; without them their time is that of your function that called them (l)",
+		onclick: () => this.toggleLibraries() }, "Libraries");
 	private selected = h("span.selected", { "aria-live": "polite" });
 	private events = h<HTMLSelectElement>("select", { "aria-label": "Event" });
 	private sides = h<HTMLButtonElement>("button.toggle", { type: "button", id: "sides",
@@ -88,7 +92,7 @@ class Page {
 			h("button.quiet", { type: "button", title: "Keys (?)", "aria-label": "Keys",
 				onclick: () => this.help.showModal() }, "?")),
 			h("div.bar", {}, h("div.tabs", { role: "tablist", "aria-label": "Views" }, ...VIEWS.map((view) => this.tabs[view])),
-				h("div.tools", {}, this.events, this.lanes, this.sides, this.merge, this.native,
+				h("div.tools", {}, this.events, this.lanes, this.sides, this.merge, this.libraries, this.native,
 					h("span.searchbox", {}, this.search,
 						h("button.toggle", { type: "button", id: "only",
 							title: "Only samples that have it in their stack (Shift Enter)",
@@ -203,7 +207,7 @@ class Page {
 		if (entry)
 			return `own ${percent(app.share(entry.own)) || "0%"} (${amount(entry.own, app.unit())}), ` +
 				`total ${percent(app.share(entry.total))} (${amount(entry.total, app.unit())})`;
-		return app.state.hide.includes(fn) ? "hidden" :
+		return app.state.hide.includes(fn) ? "hidden" : app.isLeftOut(fn) ? "libraries are not shown (l)" :
 			this.profile.isPython(fn) || app.state.native ? "not in this selection" : "C code is not shown (c)";
 	}
 
@@ -229,6 +233,8 @@ class Page {
 
 	private toggleMerge() { this.app.set({ merge: !this.app.state.merge, zoom: [] }); }
 
+	private toggleLibraries() { this.app.set({ libraries: !this.app.state.libraries, zoom: [] }); }
+
 	private toggleLanes() { this.app.set({ lanes: !this.app.state.lanes }); }
 
 	private toggleSides() { this.app.set({ alone: !this.app.state.alone }); }
@@ -249,6 +255,8 @@ class Page {
 		this.lanes.hidden = !this.app.lanes.length;
 		this.sides.setAttribute("aria-pressed", String(!state.alone));
 		this.sides.hidden = state.view !== "functions" || this.events.hidden;
+		this.libraries.setAttribute("aria-pressed", String(state.libraries));
+		this.libraries.hidden = !this.profile.library;
 		this.merge.setAttribute("aria-pressed", String(state.merge));
 		this.merge.hidden = state.view !== "flame" && state.view !== "tree";
 		if (this.search.value.trim() !== state.search)
@@ -289,6 +297,7 @@ class Page {
 			b: () => app.set({ byTime: !state.byTime || state.view !== "flame", view: "flame" }),
 			e: () => !this.events.hidden && this.toggleSides(),
 			w: () => this.app.lanes.length && this.toggleLanes(),
+			l: () => this.profile.library && this.toggleLibraries(),
 			m: () => this.toggleMerge(),
 			i: () => app.set({ invert: !state.invert, view: "tree" }),
 			t: () => this.timeline.element.focus(),

@@ -24,6 +24,8 @@ export interface State {
 	// Functions whose frames are dropped from all stacks.
 	hide: number[];
 	native: boolean;
+	// Functions of libraries; else their time is that of who called them.
+	libraries: boolean;
 	// Recursive calls are one frame, in graph and tree.
 	merge: boolean;
 	invert: boolean;
@@ -44,7 +46,7 @@ export interface State {
 
 export function initial(profile: Profile): State {
 	return { view: "functions", event: profile.event, alone: false, lanes: true, thread: -1, range: null, search: "", only: "", focus: -1,
-		hide: [], native: false, merge: false, invert: false, byTime: false, fn: -1, file: -1, line: 0, code: -1, zoom: [],
+		hide: [], native: false, libraries: true, merge: false, invert: false, byTime: false, fn: -1, file: -1, line: 0, code: -1, zoom: [],
 		sort: profile.comparison ? "change" : "own" };
 }
 
@@ -75,6 +77,7 @@ export function parse(profile: Profile, hash: string): State {
 	state.focus = numberOf(words, "focus", profile.functionCount, -1);
 	state.hide = [...new Set(numbersOf(words, "hide", profile.functionCount))].sort((a, b) => a - b);
 	state.native = words.has("native");
+	state.libraries = !profile.library || !words.has("nolibraries");
 	state.merge = words.has("merge");
 	state.invert = words.has("invert");
 	state.byTime = words.has("bytime");
@@ -103,6 +106,7 @@ export function format(profile: Profile, state: State): string {
 	put("focus", state.focus, state.focus >= 0);
 	put("hide", state.hide.join("."), state.hide.length > 0);
 	put("native", "", state.native);
+	put("nolibraries", "", !state.libraries);
 	put("merge", "", state.merge);
 	put("invert", "", state.invert);
 	put("bytime", "", state.byTime);
