@@ -16,6 +16,7 @@
 #include "cmd/reading/show.h"
 #include "flame/flame_page.h"
 #include "flame/flame_tree.h"
+#include "profile/library_files.h"
 #include "profile/own_time.h"
 #include "profile/sample_faults.h"
 #include "sys/event_parse.h"
@@ -64,6 +65,7 @@ static struct error *put_summary(const struct flamegraph_settings *s,
 	const struct answer_options options = {
 		.columns = SUMMARY_COLUMNS,
 		.folder = s->options.folder,
+		.without_libraries = s->options.without_libraries,
 		.is_filtered = input_is_filtered(&s->input),
 	};
 	_cleanup_place_names_ struct place_names *names = NULL;
@@ -127,8 +129,12 @@ static struct error *make_head(struct flamegraph_settings *s,
 			       const struct profile *profile, uint32_t event,
 			       struct head_texts *texts)
 {
+	const struct own_time_options options = {
+		.event = event,
+		.without_libraries = s->options.without_libraries,
+	};
 	_cleanup_own_time_ struct own_time *own = NULL;
-	struct error *error = own_time_create(profile, event, &own);
+	struct error *error = own_time_select(profile, &options, &own);
 
 	if (!error)
 		error = put_summary(s, profile, event, own, texts);
@@ -190,6 +196,30 @@ static struct error *find_from(const struct flamegraph_settings *s,
 	return from ? NULL : error_no_memory();
 }
 
+/* That some function of these is drawn. */
+static struct error *check_from(const struct flamegraph_settings *s,
+				const struct profile *profile, const bool *from)
+{
+	_cleanup_free_ bool *libraries = NULL;
+	struct error *error = library_files_find(profile, &libraries);
+	bool is_found = false;
+
+	for (uint32_t i = 0; !error && i < profile->frames.count; i++) {
+		const struct profile_frame *frame = profile_frame(profile, i);
+
+		if (from[i] && (frame->kind != PROFILE_FRAME_PYTHON ||
+				frame->file == PROFILE_NONE ||
+				!libraries[frame->file]))
+			return NULL;
+		is_found |= from[i];
+	}
+	return error || !is_found ?
+		       error :
+		       error_create(ERROR_INVALID_ARGUMENT,
+				    "'%s' is in a library, whose functions --no-libraries leaves out: use --from or --no-libraries, not both",
+				    s->from);
+}
+
 /* How much of all is drawn, before all other notes. */
 static struct error *put_from(struct flamegraph_settings *s,
 			      const struct flame_tree *tree,
@@ -221,6 +251,8 @@ static struct error *make_tree(struct flamegraph_settings *s,
 	struct error *error =
 		s->from ? find_from(s, profile, &from) : NULL;
 
+	if (!error && from && s->options.without_libraries)
+		error = check_from(s, profile, from);
 	if (error)
 		return error;
 	/* A page leaves out what its user does not want to see. */
@@ -320,6 +352,9 @@ static const struct option options[] = {
 		 "draw threads side by side (a page has a list for this)"),
 	OPT_BOOL(0, "flame", struct flamegraph_settings, head.flame,
 		 "put callers at the bottom (a page has a button for this)"),
+	OPT_BOOL(0, "no-libraries", struct flamegraph_settings,
+		 options.without_libraries,
+		 "leave out functions of the standard library and of installed packages: their time is that of the functions of your own files that call them"),
 	OPT_BOOL(0, "interpreter-frames", struct flamegraph_settings,
 		 options.interpreter_frames,
 		 "show the interpreter's own functions and the start of the program, too"),

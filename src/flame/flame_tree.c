@@ -7,6 +7,7 @@
 
 #include "base/strbuf.h"
 #include "flame/flame_function.h"
+#include "profile/library_files.h"
 
 /* How much Python code a stack has; what is left out depends on it. */
 enum level {
@@ -28,6 +29,8 @@ struct known {
 	bool is_known;
 	/* options.from: it has such a frame. */
 	bool is_inside;
+	/* Its innermost Python frame is of the program's own. */
+	bool is_own;
 };
 
 /* What adding one profile needs. */
@@ -38,6 +41,8 @@ struct adder {
 	uint32_t event;
 	enum flame_side side;
 	bool processes;
+	/* By string, if their functions are left out; or NULL. */
+	bool *libraries;
 	/* By stack. */
 	struct known *stacks;
 	/* A thread, by task_key(), to the task that it was last. */
@@ -65,6 +70,19 @@ static struct error *find_node(struct flame_tree *tree, uint32_t parent,
 
 /* --- Stacks ------------------------------------------------------------- */
 
+static bool is_library(const struct adder *a, const struct profile_frame *frame)
+{
+	return a->libraries && frame->file != PROFILE_NONE &&
+	       a->libraries[frame->file];
+}
+
+static struct error *find_libraries(struct adder *a)
+{
+	return a->tree->options.without_libraries ?
+		       library_files_find(a->profile, &a->libraries) :
+		       NULL;
+}
+
 static struct error *find_levels(struct adder *a)
 {
 	const struct profile *p = a->profile;
@@ -83,6 +101,8 @@ static struct error *find_levels(struct adder *a)
 			a->stacks[i] = a->stacks[parent];
 		if (from && from[p->stack_frames.data[i]])
 			a->stacks[i].is_inside = true;
+		if (frame->kind == PROFILE_FRAME_PYTHON)
+			a->stacks[i].is_own = !is_library(a, frame);
 		if (frame->kind == PROFILE_FRAME_PYTHON)
 			own = flame_frame_is_starter(p, frame) ? LEVEL_STARTER :
 								 LEVEL_PROGRAM;
@@ -104,6 +124,8 @@ static bool is_shown(const struct adder *a, uint32_t stack, uint8_t leaf)
 	if (is_native && !o->native)
 		return false;
 	if (o->from && !a->stacks[stack].is_inside)
+		return false;
+	if (a->libraries && !a->stacks[stack].is_own)
 		return false;
 	if (o->interpreter_frames || leaf == LEVEL_NATIVE)
 		return true;
@@ -256,9 +278,16 @@ static struct error *find_nothing(struct adder *a, uint32_t stack,
 {
 	bool has_code = stack != PROFILE_NONE;
 	uint32_t function;
-	struct error *error = flame_other_function(
-		a->tree, has_code ? FLAME_NO_PYTHON : FLAME_MARKER,
-		has_code ? "[no Python code]" : "[unknown]", "", &function);
+	struct error *error =
+		a->libraries ?
+			flame_other_function(a->tree, FLAME_NOT_OWN,
+					     "[not in your files]", "",
+					     &function) :
+			flame_other_function(
+				a->tree,
+				has_code ? FLAME_NO_PYTHON : FLAME_MARKER,
+				has_code ? "[no Python code]" : "[unknown]", "",
+				&function);
 
 	return error ? error : find_node(a->tree, root, function, ret);
 }
@@ -300,6 +329,7 @@ static struct error *add_row(struct adder *a, size_t row)
 static void adder_deinit(struct adder *a)
 {
 	flame_frames_deinit(&a->frames);
+	free(a->libraries);
 	free(a->stacks);
 	map_deinit(&a->threads);
 	vec_deinit(&a->pending);
@@ -319,6 +349,8 @@ struct error *flame_tree_add(struct flame_tree *tree,
 	struct error *error = flame_frames_init(&a.frames);
 
 	tree->runs[side]++;
+	if (!error)
+		error = find_libraries(&a);
 	if (!error)
 		error = find_levels(&a);
 	if (!error)

@@ -55,6 +55,8 @@ enum flame_kind {
 	FLAME_NO_PYTHON,
 	/* Nodes that are too small to be kept (flame_tree_finish()). */
 	FLAME_REST,
+	/* Samples without a function of the program's own, where others are left out. */
+	FLAME_NOT_OWN,
 };
 
 enum flame_side {
@@ -80,6 +82,11 @@ struct flame_options {
 	bool native;
 	/* With what is left out else, see above. */
 	bool interpreter_frames;
+	/*
+	 * Without functions of libraries (profile/library_files.h), what these call in
+	 * C, and what no Python code calls.
+	 */
+	bool without_libraries;
 	/* The first level are threads. */
 	bool threads;
 	/*

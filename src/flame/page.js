@@ -20,6 +20,7 @@ const KINDS = [
 	["threads", [[215, 8, 92]]],
 	["no Python code", [[215, 5, 82]]],
 	["smaller boxes", [[0, 0, 80]]],
+	["not in your files", [[215, 5, 82]]],
 ];
 const [PROGRAM, PACKAGE, STANDARD] = [0, 1, 2];
 const [MARKER, THREAD, NO_PYTHON, REST] = [9, 10, 11, 12];

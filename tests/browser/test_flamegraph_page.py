@@ -61,6 +61,18 @@ def test_numbers_are_the_planted_ones(draw, opened):
     assert find(page, "no such thing")[0] == "nothing found"
 
 
+def test_without_libraries(draw, opened):
+    """What libraries call is theirs, with C code shown and without."""
+    get = b"py::get:/srv/venv/lib/python3.12/site-packages/requests/api.py"
+    page = opened(draw({b"main": {(MAIN, get, C): 60, (MAIN, C): 20, (get,): 15, (C,): 5}}, "--no-libraries"))
+    for shown in ("main /srv/app/app.py\ntotal 80.0 %, own 80.0 %", "main /srv/app/app.py\ntotal 80.0 %, own 60.0 %"):
+        assert hover(page, 1, 0.2).startswith(shown)
+        assert hover(page, 1, 0.99).startswith("[not in your files]\ntotal 20.0 %")
+        assert "not in your files" in page.inner_text("#legend") and "no Python code" not in page.inner_text("body")
+        page.keyboard.press("c")
+    assert find(page, "get")[0] == "nothing found"
+
+
 def rows_of(text):
     """{function: (own, total)} of kaa report."""
     return {row[3]: (float(row[1]), float(row[2])) for row in

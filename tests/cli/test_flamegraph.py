@@ -7,8 +7,8 @@ import xml.etree.ElementTree
 
 import pytest
 
-from harness import planted, script_output
-from harness.flame_data import THREAD, Page
+from harness import answer, planted, script_output
+from harness.flame_data import REST, THREAD, Page
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -40,6 +40,30 @@ def test_lines(kaa, recording):
     lines = {(f.name, f.line) for f in page(kaa, recording, "--lines").functions if f.kind == 0}
     samples = script_output.parse(kaa("script", "-i", recording, "-F", "+srcline").stdout)
     assert lines == {(name, line) for sample in samples for name, _, line in sample.python} and len(lines) == 4
+
+
+def test_without_libraries(kaa, tmp_path):
+    """Own and total of each function are those of `kaa report --no-libraries`."""
+    venv, own = "/srv/venv/lib/python3.12/site-packages", "/srv/app/main.py"
+    command, main, get = ("<module>", "/srv/venv/bin/tool", 1, 2), ("main", own, 10, 14), ("get", f"{venv}/requests/api.py", 30, 31)
+    hook, deflate = ("hook", own, 20, 21), ("deflate", "/usr/lib/libz.so.1")
+    data = planted.sampled(kaa, tmp_path / "perf.data", {
+        (command, main, get, deflate): 50, (command, main): 10, (command, main, get, hook): 20, (command, main, get, hook, get): 5,
+        (command, get): 12, (("_start", "/usr/bin/python3"),): 3})
+    drawn = page(kaa, data, "--no-libraries")
+    samples, total = drawn.python()
+    report = answer.functions_of(kaa("report", "--no-libraries", "--stdio", "-i", data, env=answer.WIDE).stdout)
+    # There are 100 samples.
+    assert {function: (samples[function], total[function]) for function in total} == report == {
+        ("main", own): (60, 85), ("hook", own): (25, 25)}
+    nobody = "[not in your files]"
+    assert {function.name for function in drawn.functions if function.kind not in (THREAD, REST)} == {"main", "hook", nobody}
+    assert "libraries count for their callers" in drawn.head and "libraries 67 %" in drawn.head
+    # A function of a library is nothing to begin at; one of the program is.
+    assert "--no-libraries" in kaa("flamegraph", "-i", data, "--no-libraries", "--from", "get", "-o", "-", status=129).stderr
+    assert page(kaa, data, "--no-libraries", "--from", "hook").python()[0] == {("hook", own): 25}
+    kaa("flamegraph", "-i", data, "--no-libraries", "-o", tmp_path / "out.svg")
+    assert any(title.startswith(nobody) for title, _ in boxes((tmp_path / "out.svg").read_text()))
 
 
 def test_samples_can_be_chosen(kaa, recording):

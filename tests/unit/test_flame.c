@@ -237,6 +237,35 @@ static void test_kinds(void **state)
 	model_deinit(&m);
 }
 
+/* What libraries do is their caller's; a function that they call is shown. */
+static void test_libraries(void **state)
+{
+	static const char *const library = "/v/lib/python3.11/site-packages/b.py";
+	const struct flame_options options = { .native = true,
+					       .without_libraries = true };
+	struct model m;
+	uint32_t frames[4];
+
+	(void)state;
+	model_init(&m, NULL);
+	frames[0] = frame_in(&m, "py::b:/v/lib/python3.11/site-packages/b.py",
+			     library);
+	frames[1] = frame_in(&m, "py::f:/srv/x.py", "/srv/x.py");
+	frames[2] = frame_in(&m, "py::c:/v/lib/python3.11/site-packages/b.py",
+			     library);
+	frames[3] = frame_in(&m, "py::g:/srv/x.py", "/srv/x.py");
+	for (size_t n = 1; n <= 4; n++)
+		sample_of_frames(&m, frames, n);
+	sample_of_frames(&m, frames, 3);
+	model_sample(&m, 3, "I:_start lib:work");
+	model_sample(&m, 2, F " malloc");
+	check(&m, &options,
+	      "f 6 3\n malloc 2 2\n g 1 1\n[not in your files] 4 4\n");
+	check(&m, &(struct flame_options){ .without_libraries = true },
+	      "f 6 5\n g 1 1\n[not in your files] 4 4\n");
+	model_deinit(&m);
+}
+
 /* What is not kept is counted, and its weight stays. */
 static void test_rest(void **state)
 {
@@ -413,6 +442,7 @@ int main(void)
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_a_number_again),
 		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_libraries),
 		cmocka_unit_test(test_rest),
 		cmocka_unit_test(test_compare),
 		cmocka_unit_test(test_xml),
