@@ -162,6 +162,7 @@ static struct error *print(struct diff_settings *s, size_t columns)
 		.paths = c->paths.data,
 		.by = c->by,
 		.why = c->why,
+		.without_libraries = c->without_libraries,
 		.by_total = s->by_total,
 		.percent_limit = s->percent_limit,
 		.all_rows = s->has_limit,
@@ -173,7 +174,8 @@ static struct error *print(struct diff_settings *s, size_t columns)
 	if (s->page.path)
 		return diff_page_write(
 			&(struct diff_page){ c->profile, c->diff, c->paths.data,
-					     c->before, c->by, folder },
+					     c->before, c->by,
+					     c->without_libraries, folder },
 			&s->page);
 	if (s->by_total)
 		own_diff_sort(c->diff, true);
@@ -237,6 +239,9 @@ static const struct option options[] = {
 		   .values = event_words),
 	OPT_BOOL(0, "total", struct diff_settings, by_total,
 		 "show total time, with the Python functions that are called, instead of own time"),
+	OPT_BOOL(0, "no-libraries", struct diff_settings,
+		 compared.without_libraries,
+		 "count the time in installed packages and the standard library for the functions of your own files that call them"),
 	OPT_CALL(0, "percent-limit", parse_percent_limit, "<percent>",
 		 "show all rows that changed by at least this percentage of all (default: 1, and at most 15 functions and 10 lines)"),
 	OPT_STRING('o', "output", struct diff_settings, page.path, "<file>",

@@ -35,7 +35,10 @@ static struct error *add_run(struct own_diff *diff, const struct profile *p,
 	struct own_diff_run run = { .event = o->events[i], .scale = 1 };
 	struct diff_run noise = { .is_after = i >= o->before,
 				  .is_share = o->by == OWN_DIFF_BY_SHARE };
-	struct error *error = own_time_create(p, run.event, &run.own);
+	const struct own_time_options options = {
+		.event = run.event, .without_libraries = o->without_libraries
+	};
+	struct error *error = own_time_select(p, &options, &run.own);
 
 	if (error)
 		return error;

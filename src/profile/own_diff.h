@@ -51,6 +51,8 @@ struct own_diff_options {
 	size_t before;
 	size_t after;
 	enum own_diff_by by;
+	/* As in struct own_time_options. */
+	bool without_libraries;
 	/* Both NULL: nothing is known of any file. */
 	enum own_diff_lines (*lines)(void *arg, uint32_t file_before,
 				     uint32_t file_after);

@@ -485,8 +485,7 @@ static struct error *put_summary(struct answer *a)
 	put_samples(a);
 	put_kinds(a);
 	if (a->options->without_libraries)
-		strbuf_puts(&a->text,
-			    "What libraries do counts for the functions of your own files that call them.\n");
+		strbuf_puts(&a->text, ANSWER_WITHOUT_LIBRARIES);
 	answer_doubts(a->profile, a->event_index, a->options, a->own,
 		      &a->text);
 	put_other_events(a);

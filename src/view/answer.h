@@ -53,6 +53,10 @@ struct answer_options {
 	const void *next_arg;
 };
 
+/* What is to be said of numbers without libraries: a line. */
+#define ANSWER_WITHOUT_LIBRARIES \
+	"What libraries do counts for the functions of your own files that call them.\n"
+
 /*
  * The event that the screen is about: the first one whose samples are moments on
  * a CPU and have Python frames, or else the first that has Python frames.

@@ -328,6 +328,8 @@ static void put_sides(struct diff_screen *s)
 	diff_put_ways(s, !put_programs(s));
 	if (s->options->why)
 		strbuf_printf(&s->text, "%s\n", s->options->why);
+	if (s->options->without_libraries)
+		strbuf_puts(&s->text, ANSWER_WITHOUT_LIBRARIES);
 	if (s->diff->runs.count == 2)
 		strbuf_puts(&s->text,
 			    "One run each: 5 % is taken for noise, more is 'real?'; three of each tell.\n");

@@ -2,6 +2,8 @@
 """`kaa diff` as a user types it; what its numbers are is held in tests/live/test_diff.py."""
 import re
 
+from harness import answer, compared, flame_data, planted
+
 
 def test_a_recording_with_itself(kaa, recording):
     text = kaa("diff", recording, recording).stdout
@@ -70,6 +72,40 @@ def test_a_recording_that_is_named_twice(kaa, recording, tmp_path):
     said = kaa("diff", f"{copy},{link}", recording).stderr
     assert f"warning: '{link}' is named twice for one side" in said and "before and after" not in said
     assert "warning" not in kaa("diff", copy, recording).stderr
+
+
+def test_without_libraries(kaa, tmp_path):
+    """The changes are those between two reports --no-libraries, of functions and of lines; the flame graph has no others."""
+    venv, own = "/srv/venv/lib/python3.12/site-packages", "/srv/app/main.py"
+    command, get = ("<module>", "/srv/venv/bin/tool", 1, 2), ("get", f"{venv}/requests/api.py", 30, 31)
+    hook, gone = ("hook", own, 30, 32), ("gone", f"{venv}/six.py", 3, 4)
+
+    def main(line):
+        return ("main", own, 10, line)
+
+    before = {(command, main(14), get): 100, (command, main(14), get, hook): 50, (command, main(15), gone): 90, (command, get): 40}
+    after = {(command, main(14), get): 300, (command, main(14), get, hook): 50, (command, main(15)): 10, (command, get): 60}
+    files = [planted.with_python(planted.sampled(kaa, tmp_path / f"{name}.data", stacks))
+             for name, stacks in (("old", before), ("new", after))]
+    functions, lines = compared.differences(kaa, "--no-libraries", *files)
+    nobody = "[not in your files]"
+    milliseconds = {name: row[:3] for (name, _), row in functions.items()}
+    assert milliseconds == {"main": ("190.0", "310.0", "+120.0"), "hook": ("50.0", "50.0", "+0.0"), nobody: ("40.0", "60.0", "+20.0")}
+    assert {place: row[:3] for (place, _), row in lines.items()} == {
+        f"{own}:14": ("100.0", "300.0", "+200.0"), f"{own}:15": ("90.0", "10.0", "-80.0"), f"{own}:32": ("50.0", "50.0", "+0.0"),
+        nobody: ("40.0", "60.0", "+20.0")}
+    # What a report of each says, in shares.
+    for side, file in enumerate(files):
+        report = answer.functions_of(kaa("report", "--no-libraries", "--stdio", "-i", file, env=answer.WIDE).stdout)
+        all_of = sum((before, after)[side].values())
+        assert {name: own for (name, _), (own, _) in report.items()} == {
+            name: round(100 * float(row[side]) / all_of, 1) for name, row in milliseconds.items() if name != nobody}
+    said = "What libraries do counts for the functions of your own files that call them."
+    assert said in kaa("diff", "--no-libraries", *files).stdout and said not in kaa("diff", *files).stdout
+    page = flame_data.Page(kaa("diff", "--no-libraries", "-o", "-", *files).stdout)
+    assert {tuple(f.name for f in node.path()[1:]): (node.before, node.samples) for node in page.nodes
+            if node.before or node.samples} == {("main",): (190, 310), ("main", "hook"): (50, 50), (nobody,): (40, 60)}
+    assert said in page.head
 
 
 def test_filters(kaa, recording):

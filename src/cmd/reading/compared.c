@@ -177,6 +177,7 @@ struct error *compared_measure(struct compared *c)
 		.events = c->events.data,
 		.before = c->before,
 		.after = c->paths.count - c->before,
+		.without_libraries = c->without_libraries,
 		.lines = diff_sources_lines,
 		.line_after = diff_sources_line_after,
 		.arg = &c->sources,

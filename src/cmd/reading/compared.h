@@ -18,6 +18,8 @@ struct compared {
 	/* --event, --by; NULL: what is most useful. */
 	const char *event;
 	const char *by_text;
+	/* Time in libraries counts for the function that called them. */
+	bool without_libraries;
 	/* The recordings; those before first. */
 	struct input_words paths;
 	size_t before;

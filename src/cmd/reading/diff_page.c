@@ -7,6 +7,7 @@
 #include "base/strbuf.h"
 #include "flame/flame_page.h"
 #include "flame/flame_tree.h"
+#include "view/answer.h"
 
 static enum flame_side side_of(const struct diff_page *page, size_t run)
 {
@@ -21,6 +22,7 @@ static struct error *make_tree(const struct diff_page *page, bool is_picture,
 							  FLAME_BY_SHARE,
 		.same_files = &page->diff->files.after_of,
 		.folder = page->folder,
+		.without_libraries = page->without_libraries,
 		.native = !is_picture,
 		.threads = !is_picture,
 	};
@@ -73,6 +75,8 @@ struct error *diff_page_write(const struct diff_page *page,
 		return error;
 	put_side(page, FLAME_BEFORE, &summary);
 	put_side(page, FLAME_AFTER, &summary);
+	if (page->without_libraries)
+		strbuf_puts(&summary, ANSWER_WITHOUT_LIBRARIES);
 	error = strbuf_error(&summary);
 	head.summary = summary.data;
 	return error ? error : flame_file_write(file, tree, &head);

@@ -14,6 +14,8 @@ struct diff_page {
 	const char *const *paths;
 	size_t before;
 	enum own_diff_by by;
+	/* As in struct flame_options. */
+	bool without_libraries;
 	/* The current folder, or NULL. */
 	const char *folder;
 };
