@@ -7,6 +7,7 @@
 
 #include "base/name_match.h"
 #include "obj/elf_symbols.h"
+#include "python/collector.h"
 #include "python/data_image.h"
 
 enum {
@@ -96,6 +97,8 @@ struct search {
 	const struct py_code_pieces *pieces;
 	struct py_data_image data;
 	struct py_method_names *names;
+	/* Starts of functions that the file exports. */
+	struct map exported;
 	/* Texts that were read. */
 	size_t reads;
 	bool no_memory;
@@ -410,20 +413,46 @@ static void look_through(struct search *s)
 /* --- Files -------------------------------------------------------------- */
 
 /* CPython exports the first since 3.5, each extension module one of the others. */
-static struct error *is_for_python(struct elf_file *file, bool *ret)
+static struct error *read_exports(struct search *s, bool *is_for_python)
 {
 	struct elf_symbol_iter it;
-	struct elf_symbol s;
-	struct error *error = elf_symbol_iter_init_type(file, SHT_DYNSYM, &it);
+	struct elf_symbol symbol;
+	struct error *error =
+		elf_symbol_iter_init_type(s->file, SHT_DYNSYM, &it);
 
-	*ret = false;
+	*is_for_python = false;
 	if (error)
 		return error;
-	while (!*ret && elf_symbol_iter_next(&it, &s))
-		*ret = s.shndx != SHN_UNDEF &&
-		       (!strcmp(s.name, "PyModuleDef_Init") ||
-			name_begins_with(s.name, "PyInit_"));
+	while (elf_symbol_iter_next(&it, &symbol)) {
+		if (symbol.shndx == SHN_UNDEF || symbol.type != STT_FUNC)
+			continue;
+		*is_for_python |= !strcmp(symbol.name, "PyModuleDef_Init") ||
+				  name_begins_with(symbol.name, "PyInit_");
+		if (!map_insert(&s->exported, symbol.vaddr, 0, NULL))
+			return error_no_memory();
+	}
 	return NULL;
+}
+
+static bool has_name(const void *arg, uint64_t start)
+{
+	const struct search *s = arg;
+
+	return map_find(&s->exported, start) ||
+	       map_find(&s->names->names, start);
+}
+
+/* Which part of the collector each is nobody needs to know. */
+static struct error *name_collector(struct search *s)
+{
+	uint64_t starts[PY_COLLECTOR_MAX];
+	size_t count;
+	struct error *error = py_collector_find(s->file, s->pieces, has_name, s,
+						starts, &count);
+
+	for (size_t i = 0; i < count && !error; i++)
+		add_text(s, starts[i], PY_COLLECTOR_NAME);
+	return error;
 }
 
 struct error *py_method_names_find(struct elf_file *file,
@@ -435,12 +464,15 @@ struct error *py_method_names_find(struct elf_file *file,
 	bool is_wanted = false;
 
 	if (!error)
-		error = is_for_python(file, &is_wanted);
+		error = read_exports(&s, &is_wanted);
 	if (!error && is_wanted)
 		error = py_data_image_load(file, &s.data);
 	if (!error)
 		look_through(&s);
+	if (!error && is_wanted)
+		error = name_collector(&s);
 	py_data_image_deinit(&s.data);
+	map_deinit(&s.exported);
 	if (!error && s.no_memory)
 		error = error_no_memory();
 	return error;

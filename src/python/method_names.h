@@ -21,6 +21,9 @@
 #include "obj/elf_file.h"
 #include "python/detect.h"
 
+/* Of all parts of the collector (python/collector.h), whose C names begin so. */
+#define PY_COLLECTOR_NAME "gc_collect*"
+
 /* Zero-initialise. */
 struct py_method_names {
 	/* Start of a function, a vaddr, to its name; "": none is right. */

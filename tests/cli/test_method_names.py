@@ -138,6 +138,25 @@ def test_names_are_those_that_python_has(build_dir, interpreter, tmp_path):
     assert all_told > 2000 and named > 0.9 * all_told, (named, all_told)
 
 
+
+# The collector's functions that go along objects: "collect" until 3.9, 3.14 has several.
+COLLECTOR = r"collect|check_garbage|gc_collect_\w+|deduce_unreachable|update_refs|subtract_refs|move_unreachable|mark_\w+|gc_mark_\w+|expand_region\w*"
+
+
+@pytest.mark.parametrize("interpreter", [python for python in interpreters() if python.unstripped], ids=lambda python: python.id)
+def test_the_collector_is_found(build_dir, interpreter, tmp_path):
+    """And nothing else is taken for it, as the symbols of the copy's original tell."""
+    copy, symbols = tmp_path / "python", {}
+    run(["strip", "-o", copy, interpreter.file])
+    for line in run(["readelf", "-sW", interpreter.file]).stdout.splitlines():
+        words = line.split()
+        if len(words) == 8 and words[3] == "FUNC" and words[6].isdigit():
+            symbols.setdefault(int(words[1], 16), words[7].split(".")[0])
+    starts = sorted(symbols)
+    found = {symbols[start] for start, name in zip(starts, names_of(build_dir, copy, starts)) if name == "gc_collect*"}
+    assert found and all(re.fullmatch(COLLECTOR, name) for name in found), found
+
+
 # As CPython's headers have them; each function is there twice, since the linker keeps what differs.
 TABLES = r"""
 typedef long word;

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "python/collector.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "obj/elf_symbols.h"
+#include "python/call_graph.h"
+
+enum {
+	/* Calls from PyGC_Collect() on, and functions that are looked at. */
+	DEPTH_MAX = 4,
+	FUNCTIONS_MAX = 512,
+	/* gc_collect_main() of 3.11 has 6 KB. */
+	CODE_MAX = 65536,
+	TP_TRAVERSE = 184,
+};
+
+struct reached {
+	uint64_t start;
+	unsigned int depth;
+};
+
+struct search {
+	struct elf_file *file;
+	const struct py_code_pieces *pieces;
+	bool (*has_name)(const void *arg, uint64_t start);
+	const void *arg;
+	VEC(struct reached) reached;
+	/* Starts of those. */
+	struct map known;
+};
+
+/* call *184(%rax), or by another register that needs no more bytes for it. */
+static bool calls_traverse(const uint8_t *code, size_t size)
+{
+	static const uint8_t offset[] = { TP_TRAVERSE, 0, 0, 0 };
+
+	for (size_t at = 0; at + 2 + sizeof(offset) <= size; at++)
+		if (code[at] == 0xff && (code[at + 1] & 0xf8) == 0x90 &&
+		    code[at + 1] != 0x94 &&
+		    !memcmp(code + at + 2, offset, sizeof(offset)))
+			return true;
+	return false;
+}
+
+static struct error *reach(struct search *s, uint64_t start, unsigned int depth)
+{
+	struct py_range range;
+	bool is_new;
+
+	if (s->reached.count >= FUNCTIONS_MAX || !elf_file_is_exec(s->file, start) ||
+	    !s->pieces->find(s->pieces->arg, start, &range) ||
+	    range.start != start || (depth && s->has_name(s->arg, start)))
+		return NULL;
+	if (!map_insert(&s->known, start, 0, &is_new) ||
+	    (is_new && !vec_push(&s->reached, (struct reached){ start, depth })))
+		return error_no_memory();
+	return NULL;
+}
+
+static struct error *reach_callees(struct search *s, const uint8_t *code,
+				   size_t size, const struct reached *from)
+{
+	struct error *error = NULL;
+	uint64_t target;
+
+	for (size_t at = 1; at + sizeof(int32_t) <= size && !error; at++)
+		if (py_call_target(code, at, from->start, &target))
+			error = reach(s, target, from->depth + 1);
+	return error;
+}
+
+/* Looks at a function, and notes what it calls. */
+static struct error *look_at(struct search *s, struct reached function,
+			     bool *is_collector)
+{
+	_cleanup_free_ uint8_t *code = NULL;
+	struct py_range range;
+	struct error *error;
+	size_t size;
+
+	*is_collector = false;
+	if (!s->pieces->find(s->pieces->arg, function.start, &range) ||
+	    range.end - range.start > CODE_MAX)
+		return NULL;
+	size = (size_t)(range.end - range.start);
+	code = malloc(size);
+	if (!code)
+		return error_no_memory();
+	error = elf_file_read_image(s->file, function.start, code, size);
+	if (error)
+		return error;
+	*is_collector = function.depth && calls_traverse(code, size);
+	return function.depth < DEPTH_MAX ?
+		       reach_callees(s, code, size, &function) :
+		       NULL;
+}
+
+static struct error *begin(struct search *s)
+{
+	struct elf_symbol symbol;
+	struct error *error =
+		elf_file_find_symbol(s->file, "PyGC_Collect", &symbol);
+
+	if (!error)
+		return reach(s, symbol.vaddr, 0);
+	if (error->code == ERROR_NO_MEMORY)
+		return error;
+	error_destroy(error);
+	return NULL;
+}
+
+struct error *py_collector_find(struct elf_file *file,
+				const struct py_code_pieces *pieces,
+				bool (*has_name)(const void *arg, uint64_t start),
+				const void *arg,
+				uint64_t ret[static PY_COLLECTOR_MAX],
+				size_t *count)
+{
+	struct search s = { .file = file,
+			    .pieces = pieces,
+			    .has_name = has_name,
+			    .arg = arg };
+	struct error *error = begin(&s);
+
+	*count = 0;
+	for (size_t i = 0; i < s.reached.count && !error; i++) {
+		bool is_collector;
+
+		error = look_at(&s, s.reached.data[i], &is_collector);
+		if (!error && is_collector && *count < PY_COLLECTOR_MAX)
+			ret[(*count)++] = s.reached.data[i].start;
+	}
+	vec_deinit(&s.reached);
+	map_deinit(&s.known);
+	return error;
+}
