@@ -54,5 +54,6 @@ uint64_t faults_count(const struct faults *faults, enum fault_kind kind)
 bool faults_lack_end(const struct faults *faults)
 {
 	return faults_count(faults, FAULT_UNFINISHED) ||
+	       faults_count(faults, FAULT_ENDED_EARLY) ||
 	       faults_count(faults, FAULT_MISSING_BYTES);
 }

@@ -18,15 +18,20 @@
 /* The count says how many there are of what is named here. */
 enum fault_kind {
 	/* --- The file --- */
-	/* Once, if the recorder did not end properly. */
+	/* Once, if the recorder did not end properly; if it said who recorded, but no more. */
 	FAULT_UNFINISHED,
+	FAULT_ENDED_EARLY,
 	/* Bytes that the file should have at its end, and has not. */
 	FAULT_MISSING_BYTES,
 	/* Bytes at the end that are no whole record, where nothing else is known. */
 	FAULT_TRUNCATED_BYTES,
-	/* Records and samples that the kernel dropped for want of room. */
+	/*
+	 * Records and samples that the kernel dropped for want of room; records may be
+	 * of these samples. Of processes, as far as the recorder told them apart.
+	 */
 	FAULT_LOST_RECORDS,
 	FAULT_LOST_SAMPLES,
+	FAULT_LOST_TASKS,
 	/* Times that the kernel throttled the sampling. */
 	FAULT_THROTTLED,
 	/* Records that do not decode; of an invalid size; of unknown types. */
@@ -70,6 +75,9 @@ struct fault {
 	/* What it concerns, owned; NULL: the recording as a whole. */
 	char *subject;
 };
+
+/* What the recorder calls its counts that are faults of a kind of their own. */
+#define FAULT_COUNTER_TASKS "lost records of processes"
 
 /* The subject of a FAULT_OF_RECORDER. */
 #define FAULT_TIME "recorded time in us"

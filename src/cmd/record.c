@@ -419,6 +419,14 @@ static void say_tasks(const struct poll_counts *polled)
 		message_note("some tasks are not recorded, because this build of asyncio keeps their fields elsewhere");
 }
 
+/* Who began, ended or was called otherwise, and which files were mapped. */
+static void say_lost_tasks(uint64_t n)
+{
+	if (n)
+		message_note("%" PRIu64 " record%s of processes %s lost, because kaa could not keep up: some processes and functions have no names, or no Python frames; record fewer processes (-p)",
+			     n, plural(n), n == 1 ? "was" : "were");
+}
+
 static void print_summary(const struct record_setup *setup,
 			  const struct record_before *before,
 			  const struct recorder *recorder,
@@ -468,6 +476,7 @@ static void print_summary(const struct record_setup *setup,
 	if (s->unnoticed >= 10 && s->unnoticed * 100 > result->samples)
 		message_note("%" PRIu64 " samples were taken before kaa had noticed that their processes run Python, so they have no Python frames",
 			     s->unnoticed);
+	say_lost_tasks(result->lost_tasks);
 	if (result->late_threads)
 		message_note("%" PRIu64 " thread%s began in the moment when kaa attached, and may have fewer samples than there should be",
 			     result->late_threads,
@@ -486,7 +495,7 @@ static void say_load(const struct recorder_result *result, int verbose)
 {
 	const struct rings_load *load = &result->load;
 
-	if (!result->lost && !verbose)
+	if (!result->lost && !result->lost_tasks && !verbose)
 		return;
 	message_note("at most %u %% of a buffer for samples and %u %% of one for process records were in use; kaa read them at least every %" PRId64 " ms%s",
 		     load->samples_percent, load->tasks_percent,

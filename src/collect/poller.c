@@ -289,11 +289,11 @@ void poller_disable(void *arg)
 	poller->runs = false;
 }
 
-uint64_t poller_lost(void *arg)
+uint64_t poller_lost(void *arg, bool tasks)
 {
-	struct poller *poller = arg;
+	const struct poll_writer *writer = &((struct poller *)arg)->reader.writer;
 
-	return poller->reader.writer.lost;
+	return tasks ? writer->lost_tasks : writer->lost;
 }
 
 struct error *poller_set_python(struct poller *poller, pid_t pid,

@@ -35,7 +35,7 @@ struct error *poller_attach(struct poller *poller, struct sampler *sampler);
 /* As struct sampler_producer has them. */
 struct error *poller_enable(void *poller, bool samples);
 void poller_disable(void *poller);
-uint64_t poller_lost(void *poller);
+uint64_t poller_lost(void *poller, bool tasks);
 
 /* See poll_tasks_set_python(). */
 struct error *poller_set_python(struct poller *poller, pid_t pid,

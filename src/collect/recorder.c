@@ -517,13 +517,23 @@ static uint64_t late_samples(const struct recorder *recorder)
 static uint64_t lost_samples(const struct recorder *recorder)
 {
 	const struct source_ring *ring = recorder->source->source->ring;
-	uint64_t counted = sampler_lost(&recorder->sampler);
+	uint64_t counted = sampler_lost(&recorder->sampler, false);
 
 	if (ring && ring->lost)
 		counted += ring->lost(recorder->source);
 	if (counted < recorder->tracking.lost)
 		counted = recorder->tracking.lost;
 	return counted + recorder->samples.mixed_up;
+}
+
+/* Of processes, their files and threads. */
+static uint64_t lost_tasks(const struct recorder *recorder)
+{
+	uint64_t counted = sampler_lost(&recorder->sampler, true);
+
+	return counted > recorder->tracking.lost_tasks ?
+		       counted :
+		       recorder->tracking.lost_tasks;
 }
 
 static struct error *put_names(struct recorder *recorder)
@@ -564,6 +574,8 @@ static struct error *put_summary(struct recorder *recorder)
 		{ { FAULT_UNENDED_WAITS, strlen(FAULT_UNENDED_WAITS) },
 		  recorder->unended.time / 1000 },
 		{ { FAULT_LATE, strlen(FAULT_LATE) }, late_samples(recorder) },
+		{ { FAULT_COUNTER_TASKS, strlen(FAULT_COUNTER_TASKS) },
+		  lost_tasks(recorder) },
 		{ { FAULT_TIME, strlen(FAULT_TIME) },
 		  recorder->time > 0 ? (uint64_t)recorder->time / 1000 : 0 },
 	};
@@ -586,6 +598,22 @@ static struct error *put_summary(struct recorder *recorder)
 			      payload.data, payload.len);
 }
 
+/* As perf writes it, for all readers; of which event they are is not told apart. */
+static struct error *put_lost(struct recorder *recorder)
+{
+	struct output *output = &recorder->output;
+	const struct record record = {
+		.type = PERF_RECORD_LOST_SAMPLES,
+		.pid = output->first_pid,
+		.tid = output->first_pid,
+		.time = output_time_last(output),
+		.id = output->events.list.data[0]->ids.data[0],
+		.lost = { .lost = lost_samples(recorder) },
+	};
+
+	return record.lost.lost ? output_record(output, &record) : NULL;
+}
+
 /* What stands behind the samples. */
 static struct error *put_end(struct recorder *recorder)
 {
@@ -593,6 +621,8 @@ static struct error *put_end(struct recorder *recorder)
 
 	if (!error)
 		error = put_summary(recorder);
+	if (!error)
+		error = put_lost(recorder);
 	if (!error)
 		error = exits_end(&recorder->exits);
 	return error ? error : output_round(&recorder->output);
@@ -649,6 +679,7 @@ struct error *recorder_finish(struct recorder *recorder,
 		.stacks = recorder->samples.stacks.stats,
 		.samples = recorder->output.samples,
 		.lost = lost_samples(recorder),
+		.lost_tasks = lost_tasks(recorder),
 		.load = recorder->rings.load,
 		.late_threads = recorder->sampler.late_threads,
 		.waits = { recorder->unended.threads, recorder->unended.time },

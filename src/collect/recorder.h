@@ -68,8 +68,9 @@ struct recorder_result {
 	struct poll_counts polled;
 	/* Samples of the user's events written. */
 	uint64_t samples;
-	/* Records that found no room, as the kernel counted them. */
+	/* Samples, and records of processes, that found no room. */
 	uint64_t lost;
+	uint64_t lost_tasks;
 	struct rings_load load;
 	/* As in struct sampler. */
 	uint64_t late_threads;

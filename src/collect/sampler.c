@@ -853,12 +853,13 @@ void sampler_disable(struct sampler *sampler)
 			ioctl(entry->fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
-uint64_t sampler_lost(const struct sampler *sampler)
+uint64_t sampler_lost(const struct sampler *sampler, bool tasks)
 {
+	const struct sampler_producer *producer = sampler->producer;
 	uint64_t sum = 0;
 
-	if (sampler->producer)
-		return sampler->producer->lost(sampler->producer->arg);
+	if (producer)
+		return producer->lost(producer->arg, tasks);
 
 	for (size_t i = 0; i < sampler->fds.count; i++) {
 		const struct sampler_fd *entry = &sampler->fds.data[i];
@@ -867,7 +868,8 @@ uint64_t sampler_lost(const struct sampler *sampler)
 		/* value, id, lost */
 		uint64_t values[3];
 
-		if (!(event->attr.read_format & PERF_FORMAT_LOST))
+		if (!(event->attr.read_format & PERF_FORMAT_LOST) ||
+		    (entry->event == sampler_tasks_index(sampler)) != tasks)
 			continue;
 		if (read(entry->fd, values, sizeof(values)) == sizeof(values))
 			sum += values[2];

@@ -65,8 +65,8 @@ struct sampler_producer {
 	struct error *(*enable)(void *arg, bool samples);
 	/* Nothing is written any more when it returns. */
 	void (*disable)(void *arg);
-	/* Samples that found no room. */
-	uint64_t (*lost)(void *arg);
+	/* Samples, or task records, that found no room. */
+	uint64_t (*lost)(void *arg, bool tasks);
 	void *arg;
 };
 
@@ -155,8 +155,11 @@ struct error *sampler_enable_tasks(struct sampler *sampler);
  */
 void sampler_disable(struct sampler *sampler);
 
-/* Sum of the kernel's counts of lost records (PERF_FORMAT_LOST), 0 if old. */
-uint64_t sampler_lost(const struct sampler *sampler);
+/*
+ * Sum of the kernel's counts of lost records (PERF_FORMAT_LOST), 0 if old: of samples
+ * and of what belongs to them, or of tasks.
+ */
+uint64_t sampler_lost(const struct sampler *sampler, bool tasks);
 
 static inline size_t sampler_tasks_index(const struct sampler *sampler)
 {

@@ -252,6 +252,7 @@ struct error *tracking_handle(struct tracking *tracking, const void *raw,
 struct error *tracking_drain(struct tracking *tracking, struct rings *rings)
 {
 	struct error *error = rings_take_tasks(rings);
+	uint64_t lost = tracking->lost;
 
 	for (size_t i = 0; !error && i < rings->tasks.count; i++) {
 		const struct task_record *task = &rings->tasks.data[i];
@@ -260,6 +261,8 @@ struct error *tracking_drain(struct tracking *tracking, struct rings *rings)
 					rings->task_bytes.data + task->offset,
 					task->size);
 	}
+	tracking->lost_tasks += tracking->lost - lost;
+	tracking->lost = lost;
 	return error;
 }
 

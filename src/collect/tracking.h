@@ -39,8 +39,9 @@ struct tracking {
 	struct target_list targets;
 	/* Processes whose first thread ended since the owner last emptied it. */
 	VEC(uint32_t) ended;
-	/* Records lost so far, as the rings say. */
+	/* Records lost so far, as the rings of samples and those of tasks say. */
 	uint64_t lost;
+	uint64_t lost_tasks;
 };
 
 /* What was there before the recording. */

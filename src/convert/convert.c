@@ -48,6 +48,7 @@ struct converter {
 	struct map parents;
 	/* What the recorder counted. */
 	struct faults recorder;
+	bool has_summary;
 	/* The kaa stream was read before the samples. */
 	bool stream_read;
 	/* For processes whose set of maps has no number. */
@@ -162,27 +163,47 @@ struct error *converter_metadata(const struct converter *converter,
 	return error;
 }
 
+/* That the data is packed stands in the file from the beginning. */
 static bool has_features(const struct perfdata_reader *reader)
 {
 	const struct features *features = perfdata_reader_features(reader);
 
-	for (size_t i = 0; i < FEATURE_MAX / 64; i++)
-		if (features->present[i])
+	for (enum feature bit = 0; bit < FEATURE_MAX; bit++)
+		if (bit != FEATURE_COMPRESSED && features_have(features, bit))
 			return true;
 	return false;
 }
 
 /*
- * The summary and the features stand at the end. The sizes in the header say nothing of
- * it: they are kept right while kaa records, for who reads a recording that goes on.
+ * The summary and the features stand at the end, these also where a full disk has no room
+ * for that. The sizes in the header say nothing of it: they are kept right while kaa
+ * records, for who reads a recording that goes on.
  */
-static bool is_unfinished(const struct converter *converter,
+static bool lacks_summary(const struct converter *converter,
 			  const struct faults *found)
 {
 	return !perfdata_reader_is_pipe(converter->reader) &&
-	       has_stream(converter->reader) &&
-	       !converter->recorder.list.count &&
-	       !has_features(converter->reader) && !faults_lack_end(found);
+	       has_stream(converter->reader) && !converter->has_summary &&
+	       !faults_lack_end(found);
+}
+
+/* Of what is no recording of kaa's, as an import, nobody has counted anything. */
+static bool is_of_recorder(const struct converter *converter)
+{
+	return perfdata_reader_stats(converter->reader)
+		->records[PERFDATA_FINISHED_INIT];
+}
+
+static struct error *add_lack_of_end(const struct converter *converter,
+				     struct faults *ret)
+{
+	if (!lacks_summary(converter, ret))
+		return NULL;
+	if (!has_features(converter->reader))
+		return faults_add(ret, FAULT_UNFINISHED, 1, NULL);
+	return is_of_recorder(converter) ?
+		       faults_add(ret, FAULT_ENDED_EARLY, 1, NULL) :
+		       NULL;
 }
 
 struct error *converter_faults(const struct converter *converter,
@@ -197,8 +218,8 @@ struct error *converter_faults(const struct converter *converter,
 	};
 	struct error *error = perfdata_reader_faults(converter->reader, ret);
 
-	if (!error && is_unfinished(converter, ret))
-		error = faults_add(ret, FAULT_UNFINISHED, 1, NULL);
+	if (!error)
+		error = add_lack_of_end(converter, ret);
 	if (!error)
 		error = faults_add_all(ret, all, sizeof(all) / sizeof(*all));
 	if (!error)
@@ -253,12 +274,37 @@ int32_t converter_parent(const struct converter *converter, int32_t pid)
 
 /* --- The kaa stream ----------------------------------------------------- */
 
+/* What has words of its own. */
+static bool is_kind(const struct kaa_counter *counter, enum fault_kind *ret)
+{
+	static const struct {
+		const char *name;
+		enum fault_kind kind;
+	} kinds[] = {
+		{ FAULT_COUNTER_TASKS, FAULT_LOST_TASKS },
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		if (counter->name.len != strlen(kinds[i].name) ||
+		    memcmp(counter->name.data, kinds[i].name,
+			   counter->name.len) != 0)
+			continue;
+		*ret = kinds[i].kind;
+		return true;
+	}
+	return false;
+}
+
 static struct error *add_counter(struct converter *c,
 				 const struct kaa_counter *counter)
 {
-	const char *name = arena_strndup(&c->names.arena, counter->name.data,
-					 counter->name.len);
+	enum fault_kind kind;
+	const char *name;
 
+	if (is_kind(counter, &kind))
+		return faults_add(&c->recorder, kind, counter->value, NULL);
+	name = arena_strndup(&c->names.arena, counter->name.data,
+			     counter->name.len);
 	return name ? faults_add(&c->recorder, FAULT_OF_RECORDER,
 				 counter->value, name) :
 		      error_no_memory();
@@ -270,6 +316,7 @@ static struct error *add_summary(struct converter *c,
 	struct kaa_counter counter;
 	struct error *error = NULL;
 
+	c->has_summary = true;
 	while (!error && c->recorder.list.count < COUNTERS_MAX &&
 	       kaa_summary_next(summary, &counter))
 		error = add_counter(c, &counter);

@@ -26,6 +26,9 @@ static const struct words words[FAULT_KINDS] = {
 	[FAULT_UNFINISHED] = {
 		.line = "the recorder still runs, or could not end the file: the end of the recording is missing",
 		.is_whole = true },
+	[FAULT_ENDED_EARLY] = {
+		.line = "the recorder could not write to the end, as on a full disk: the end of the recording is missing, and so are names of some functions",
+		.is_whole = true },
 	[FAULT_TRUNCATED_BYTES] = {
 		.line = "bytes at the end of the file are not a complete record",
 		.one = "byte at the end of the file is not a complete record",
@@ -47,6 +50,11 @@ static const struct words words[FAULT_KINDS] = {
 		.note = "were lost: the recorder could not keep up",
 		.one_note = "was lost: the recorder could not keep up",
 		.is_share = true },
+	[FAULT_LOST_TASKS] = {
+		.line = "records of processes were lost while recording: some processes and functions have no names",
+		.one = "record of a process was lost while recording: some functions have no names",
+		.note = "records of processes were lost: the recorder could not keep up, and some processes and functions have no names",
+		.one_note = "record of a process was lost: the recorder could not keep up, and some functions have no names" },
 	[FAULT_THROTTLED] = {
 		.note = "times the kernel throttled the sampling",
 		.one_note = "time the kernel throttled the sampling" },
@@ -119,12 +127,13 @@ static const struct words words[FAULT_KINDS] = {
 /* --- Lines -------------------------------------------------------------- */
 
 static const enum fault_kind damage[] = {
-	FAULT_UNFINISHED,    FAULT_MISSING_BYTES, FAULT_BROKEN_CHAINS,
-	FAULT_BROKEN_STREAM, FAULT_DROPPED_TASKS, FAULT_MISSING_JITDUMPS,
+	FAULT_UNFINISHED,    FAULT_ENDED_EARLY,	  FAULT_MISSING_BYTES,
+	FAULT_BROKEN_CHAINS, FAULT_BROKEN_STREAM, FAULT_DROPPED_TASKS,
+	FAULT_MISSING_JITDUMPS,
 };
 static const enum fault_kind file[] = {
 	FAULT_TRUNCATED_BYTES, FAULT_LOST_RECORDS, FAULT_LOST_SAMPLES,
-	FAULT_BROKEN_RECORDS,
+	FAULT_LOST_TASKS,      FAULT_BROKEN_RECORDS,
 };
 static const enum fault_kind stacks[] = {
 	FAULT_TRUNCATED_STACKS,	 FAULT_NOT_ALIGNED,	   FAULT_MISSING_NATIVE,
@@ -148,6 +157,15 @@ static const struct {
 	[FAULT_LINES_COPY] = { copy, COUNT(copy) },
 };
 
+/* Of the kernel's records of a loss, those that are not said with more words. */
+static bool is_said(const struct faults *faults, enum fault_kind kind)
+{
+	return kind == FAULT_LOST_RECORDS &&
+	       faults_count(faults, FAULT_LOST_SAMPLES) +
+			       faults_count(faults, FAULT_LOST_TASKS) >=
+		       faults_count(faults, FAULT_LOST_RECORDS);
+}
+
 static void put_line(const struct fault *fault, struct strbuf *out)
 {
 	const struct words *w = &words[fault->kind];
@@ -165,7 +183,8 @@ void fault_lines(const struct faults *faults, enum fault_lines which,
 {
 	for (size_t i = 0; i < line_sets[which].count; i++)
 		vec_for_each(fault, &faults->list)
-			if (fault->kind == line_sets[which].kinds[i])
+			if (fault->kind == line_sets[which].kinds[i] &&
+			    !is_said(faults, fault->kind))
 				put_line(fault, out);
 }
 
@@ -175,8 +194,9 @@ static const enum fault_kind noted[] = {
 	FAULT_LOST_SAMPLES,	 FAULT_TRUNCATED_STACKS, FAULT_NOT_ALIGNED,
 	FAULT_MISSING_NATIVE,
 	FAULT_UNREADABLE_PYTHON, FAULT_NO_USER_STACK,	 FAULT_NO_SYMBOL,
-	FAULT_LOST_RECORDS,	 FAULT_THROTTLED,	 FAULT_MISSING_BYTES,
-	FAULT_TRUNCATED_BYTES,	 FAULT_BROKEN_RECORDS,	 FAULT_UNKNOWN_RECORDS,
+	FAULT_LOST_RECORDS,	 FAULT_LOST_TASKS,	 FAULT_THROTTLED,
+	FAULT_MISSING_BYTES,	 FAULT_TRUNCATED_BYTES,	 FAULT_BROKEN_RECORDS,
+	FAULT_UNKNOWN_RECORDS,
 };
 
 static void put_note(enum fault_kind kind, uint64_t count, uint64_t samples,
@@ -207,7 +227,7 @@ void fault_notes(const struct faults *faults, uint64_t samples,
 	for (size_t i = 0; i < COUNT(noted); i++) {
 		uint64_t count = faults_count(faults, noted[i]);
 
-		if (count)
+		if (count && !is_said(faults, noted[i]))
 			put_note(noted[i], count, samples, prefix, out);
 	}
 }

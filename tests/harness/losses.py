@@ -2,7 +2,8 @@
 """What is rightly said of a recording that was made on a busy machine, where a recorder that gets no CPU loses some of it."""
 import re
 
-OURS = r"kaa [\w-]+: warning: \d+ (?:samples?|records?) (?:was|were) lost while recording\n"
+OURS = (r"kaa [\w-]+: warning: \d+ (?:samples?|records?(?: of (?:a )?process(?:es)?)?) (?:was|were) lost while recording"
+        r"(?:: [^\n]*)?\n")
 # Over several lines, with empty ones between.
 THEIRS = (r"(?:Warning:\s*)?Processed \d+ events and lost \d+ chunks!\s*(?:Check IO/CPU overload!\s*)?"
           r"|(?:Warning:\s*)?Processed \d+ samples and lost +[\d.]+%!\s*")

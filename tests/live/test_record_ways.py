@@ -713,6 +713,8 @@ def test_a_file_may_not_be_longer(kaa, tmp_path):
     assert result.stdout == "end\n" and result.stderr.count("File too large") == 1, result
     assert "the file keeps what was recorded before" in result.stderr
     assert names_in(samples_of(kaa, data))["spin"] > 20
+    for command in "report", "script", "annotate":
+        assert "the end of the recording is missing" in kaa(command, "-i", data).stderr, command
 
 
 def test_nobody_reads_what_kaa_says(kaa, tmp_path):
@@ -849,9 +851,41 @@ def test_loss_is_counted_and_no_damage(kaa, newest_python, tmp_path):
     lost = int(re.search(r", (\d+) lost,", errors.decode())[1])
     events = kaa("report", "--stats", "-i", data).stdout
     assert lost > 100 and re.search(r"LOST events: +[1-9]", events), (lost, events)
+    # The first screen, in two places and no third one, and what perf, too, says.
+    screen = " ".join(kaa("report", "-i", data).stdout.split())
+    assert f" samples, {lost:,} lost" in screen and " records were lost" not in screen, screen
+    assert re.search(rf"{lost} of \d+ samples \(\S+%\) were lost: the recorder could not keep up", screen), screen
+    assert f"# Total Lost Samples: {lost}\n" in kaa("report", "--like-perf", "--stdio", "-i", data).stdout
     for command in "report", "script":
         said = kaa(command, "-i", data)
         assert "damaged records" not in said.stdout + said.stderr, command
+
+
+def test_lost_records_of_processes(kaa, tmp_path):
+    """More files mapped than there is room for while the recorder stands still: counted apart from samples, and said."""
+    data = tmp_path / "perf.data"
+    script = write(tmp_path / "maps.py", """
+import mmap, os
+fd = os.open("/proc/self/exe", os.O_RDONLY)
+for _ in range(30000): mmap.mmap(fd, 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC).close()
+""")
+    cpu = min(os.sched_getaffinity(0))
+    shell = f"echo ready; read go; {shlex.join([sys.executable, str(script)])}; echo done; read go"
+    with kaa.start("record", "-F", "99", "-o", data, "taskset", "-c", str(cpu), "sh", "-c", shell, stdin=subprocess.PIPE,
+                   stdout=subprocess.PIPE, stderr=subprocess.PIPE) as recorder:
+        assert recorder.stdout.readline() == b"ready\n"
+        recorder.send_signal(signal.SIGSTOP)
+        try:
+            recorder.stdin.write(b"\n")
+            recorder.stdin.flush()
+            assert recorder.stdout.readline() == b"done\n"
+        finally:
+            recorder.send_signal(signal.SIGCONT)
+        _, errors = recorder.communicate(b"\n", timeout=HANG)
+    lost = int(re.search(r": (\d+) records of processes were lost, because kaa could not keep up: ", errors.decode())[1])
+    assert lost > 5000
+    assert f"# {lost} records of processes were lost: " in kaa("report", "--stdio", "-i", data).stdout
+    assert f"{lost} records of processes were lost while recording: " in kaa("script", "-i", data).stderr
 
 
 def test_processes_that_begin_while_the_recorder_stands_still(kaa, tmp_path):

@@ -681,9 +681,73 @@ static void test_kernel_functions_that_are_about_to_be_called(void **state)
 }
 
 /* What the reader, the converter and the recorder say, and the samples. */
+/* The faults of what was written, as far as it lies in the file. */
+static void check_end(enum fault_kind kind)
+{
+	static const enum fault_kind kinds[] = { FAULT_UNFINISHED, FAULT_ENDED_EARLY };
+	_cleanup_faults_ struct faults faults = {};
+	struct seen seen = { .text = STRBUF_INIT };
+	struct converter *converter;
+
+	ok(converter_open(path, &(struct convert_options){}, &converter));
+	ok(converter_run(converter, on_sample, &seen));
+	ok(converter_faults(converter, &faults));
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		assert_int_equal(faults_count(&faults, kinds[i]), kinds[i] == kind);
+	assert_int_equal(faults_lack_end(&faults), kind != FAULT_KINDS);
+	converter_destroy(converter);
+	strbuf_deinit(&seen.text);
+}
+
+/* A full disk had room for the features, which kaa wrote last, and for no summary. */
+static void test_a_recording_that_ended_early(void **state)
+{
+	static const struct features features;
+	struct strbuf summary = STRBUF_INIT;
+
+	(void)state;
+	ok(perfdata_writer_event_names(writer));
+	ok(perfdata_writer_finished_init(writer));
+	PUT_CHAIN(USER, at(long_add));
+	ok(perfdata_writer_checkpoint(writer));
+	check_end(FAULT_UNFINISHED);
+	ok(perfdata_writer_finish(writer, &features));
+	check_end(FAULT_ENDED_EARLY);
+	end(state);
+	begin(state);
+	ok(perfdata_writer_finished_init(writer));
+	/* A recorder that has nothing to count says that. */
+	ok(kaa_encode_summary(&(struct kaa_counter){ text("lost"), 0 }, 1, &summary));
+	put_stream(&summary);
+	ok(perfdata_writer_finish(writer, &features));
+	check_end(FAULT_KINDS);
+	end(state);
+	begin(state);
+	/* No recorder wrote this one. */
+	ok(perfdata_writer_finish(writer, &features));
+	check_end(FAULT_KINDS);
+}
+
+/* That its data is packed is said in the file from the beginning. */
+static void test_a_packed_recording_that_goes_on(void **state)
+{
+	const struct perfdata_writer_options options = { .path = path, .uid = -1, .gid = -1,
+							 .events = &events, .compression = 1 };
+
+	(void)state;
+	perfdata_writer_destroy(writer);
+	unlink(path);
+	ok(perfdata_writer_create(&options, &writer));
+	ok(perfdata_writer_event_names(writer));
+	ok(perfdata_writer_finished_init(writer));
+	ok(perfdata_writer_checkpoint(writer));
+	check_end(FAULT_UNFINISHED);
+}
+
 static void test_the_model_has_all_faults(void **state)
 {
 	const struct kaa_counter counters[] = { { text("rings full"), 3 },
+						{ text(FAULT_COUNTER_TASKS), 7 },
 						{ text("nothing"), 0 } };
 	const struct convert_options options = {};
 	static const struct features features;
@@ -698,7 +762,7 @@ static void test_the_model_has_all_faults(void **state)
 	PUT_CHAIN(USER, 0x1234);
 	strbuf_puts(&junk, "no payload");
 	put_stream(&junk);
-	ok(kaa_encode_summary(counters, 2, &summary));
+	ok(kaa_encode_summary(counters, 3, &summary));
 	put_stream(&summary);
 	ok(perfdata_writer_finish(writer, &features));
 	ok(convert_profile(path, &options, NULL, &profile));
@@ -707,6 +771,7 @@ static void test_the_model_has_all_faults(void **state)
 	assert_int_equal(faults_count(&faults, FAULT_BROKEN_STREAM), 1);
 	assert_int_equal(faults_count(&faults, FAULT_BROKEN_CHAINS), 1);
 	assert_int_equal(faults_count(&faults, FAULT_OF_RECORDER), 3);
+	assert_int_equal(faults_count(&faults, FAULT_LOST_TASKS), 7);
 	assert_int_equal(faults_count(&faults, FAULT_TRUNCATED_STACKS), 1);
 	assert_int_equal(faults_count(&faults, FAULT_NO_SYMBOL), 1);
 	vec_for_each(fault, &faults.list)
@@ -1353,6 +1418,8 @@ int main(void)
 		TEST(test_callers_are_named_by_their_call),
 		TEST(test_kernel_functions_that_are_about_to_be_called),
 		TEST(test_model_is_shared_and_complete),
+		TEST(test_a_recording_that_ended_early),
+		TEST(test_a_packed_recording_that_goes_on),
 		TEST(test_the_model_has_all_faults),
 		cmocka_unit_test(test_pythons_and_sources_are_bounded),
 		TEST(test_two_recordings_in_one_profile),

@@ -484,6 +484,27 @@ static void test_fault_lines(void **state)
 	check_lines(&faults, FAULT_LINES_STACKS, "");
 }
 
+/* One loss has one line: the kernel's records of samples that were lost are no second one. */
+static void test_a_loss_is_said_once(void **state)
+{
+	_cleanup_faults_ struct faults faults = {};
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	(void)state;
+	model_check(faults_add(&faults, FAULT_LOST_RECORDS, 12, NULL));
+	check_lines(&faults, FAULT_LINES_FILE, "12 records were lost while recording\n");
+	model_check(faults_add(&faults, FAULT_LOST_SAMPLES, 9, NULL));
+	model_check(faults_add(&faults, FAULT_LOST_TASKS, 3, NULL));
+	check_lines(&faults, FAULT_LINES_FILE,
+		    "9 samples were lost while recording\n"
+		    "3 records of processes were lost while recording: some processes and functions have no names\n");
+	fault_notes(&faults, 91, "# ", &text);
+	assert_string_equal(
+		text.data,
+		"# 9 of 100 samples (9.00%) were lost: the recorder could not keep up\n"
+		"# 3 records of processes were lost: the recorder could not keep up, and some processes and functions have no names\n");
+}
+
 static void test_what_is_only_of_the_kernel(void **state)
 {
 	_cleanup_faults_ struct faults faults = {};
@@ -830,6 +851,7 @@ int main(void)
 		cmocka_unit_test(test_notes),
 		cmocka_unit_test(test_no_python_frames_are_said),
 		cmocka_unit_test(test_fault_lines),
+		cmocka_unit_test(test_a_loss_is_said_once),
 		cmocka_unit_test(test_what_is_only_of_the_kernel),
 		cmocka_unit_test(test_every_fault_is_said),
 		cmocka_unit_test(test_one_fault_is_no_plural),
