@@ -64,6 +64,11 @@ enum fault_kind {
 	/* Frames, not samples, without a symbol. */
 	FAULT_UNNAMED_FRAMES,
 
+	/* --- What the recorder knows of code --- */
+	/* Python functions that it could not keep, or whose line table it could not read. */
+	FAULT_LEFT_OUT_CODES,
+	FAULT_CODES_WITHOUT_LINES,
+
 	/* What the recorder counted; subject: its name for it. */
 	FAULT_OF_RECORDER,
 	FAULT_KINDS,
@@ -78,6 +83,8 @@ struct fault {
 
 /* What the recorder calls its counts that are faults of a kind of their own. */
 #define FAULT_COUNTER_TASKS "lost records of processes"
+#define FAULT_COUNTER_CODES "functions left out"
+#define FAULT_COUNTER_NO_LINES "functions without lines"
 
 /* The subject of a FAULT_OF_RECORDER. */
 #define FAULT_TIME "recorded time in us"

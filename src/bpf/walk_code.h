@@ -413,18 +413,16 @@ static __noinline int emit_code(void *ctx, __u64 code, __u64 key)
 	return emit_lines(ctx, w, key, lines, r->lines_size);
 }
 
-/* Has the records of a code object written, unless they are. */
+/*
+ * Has the records of a code object written, unless they are. What finds no room is tried
+ * again at the next sight; until then its frames count as unreadable.
+ */
 static __always_inline int tell_code(void *ctx, __u64 code, __u64 key)
 {
-	struct walker_counters *c = walk_counters();
-
 	if (walk_has_code(key))
 		return 1;
-	if (emit_code(ctx, code, key)) {
-		if (c)
-			c->lost_code++;
+	if (emit_code(ctx, code, key))
 		return 0;
-	}
 	walk_put_code(key);
 	return 1;
 }

@@ -267,8 +267,6 @@ struct walker_counters {
 	 * dropped too.
 	 */
 	__u64 lost;
-	/* Code objects that found no room; tried again at the next sight. */
-	__u64 lost_code;
 };
 
 /* What the recorder may set while the walker runs. */

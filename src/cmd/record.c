@@ -427,6 +427,22 @@ static void say_lost_tasks(uint64_t n)
 			     n, plural(n), n == 1 ? "was" : "were");
 }
 
+static void say_codes(const struct recorder_result *result)
+{
+	uint64_t left_out = result->broken_codes, n = result->without_lines;
+
+	if (left_out)
+		message_note("%" PRIu64 " Python function%s could not be kept%s: frames of %s are [unreadable Python frames]",
+			     left_out, plural(left_out),
+			     result->codes_full ?
+				     ", because all of them take more than 1 GiB" :
+				     "",
+			     left_out == 1 ? "it" : "them");
+	if (n)
+		message_note("%" PRIu64 " Python function%s no lines but that of the def, because the table of lines is longer than 512 KiB, or could not be read",
+			     n, n == 1 ? " has" : "s have");
+}
+
 static void print_summary(const struct record_setup *setup,
 			  const struct record_before *before,
 			  const struct recorder *recorder,
@@ -476,6 +492,7 @@ static void print_summary(const struct record_setup *setup,
 	if (s->unnoticed >= 10 && s->unnoticed * 100 > result->samples)
 		message_note("%" PRIu64 " samples were taken before kaa had noticed that their processes run Python, so they have no Python frames",
 			     s->unnoticed);
+	say_codes(result);
 	say_lost_tasks(result->lost_tasks);
 	if (result->late_threads)
 		message_note("%" PRIu64 " thread%s began in the moment when kaa attached, and may have fewer samples than there should be",

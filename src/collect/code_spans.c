@@ -193,6 +193,23 @@ no_memory:
 	return error_no_memory();
 }
 
+/*
+ * A table that is empty, or has no size, was out of the walker's reach; up to 3.9 there
+ * are empty ones. What kaa makes itself has no lines.
+ */
+static bool lacks_lines(const struct code_pending *pending)
+{
+	switch (pending->format) {
+	case PY_LINES_PAIRS:
+	case PY_LINES_LOCATIONS:
+		return !pending->lines_size || pending->lines_size == ~0u;
+	case PY_LINES_LNOTAB:
+	case PY_LINES_UNSIGNED:
+		return pending->lines_size == ~0u;
+	}
+	return false;
+}
+
 static struct error *finish(struct code_table *table,
 			    const struct code_pending *pending)
 {
@@ -200,7 +217,8 @@ static struct error *finish(struct code_table *table,
 	struct bytes lines = { pending->lines, pending->lines_size };
 	struct error *error;
 	uint64_t index = 0, *place;
-	bool is_new;
+	size_t known = table->codes.count;
+	bool is_new, lacks = lacks_lines(pending);
 
 	if (!code)
 		return error_no_memory();
@@ -212,13 +230,13 @@ static struct error *finish(struct code_table *table,
 	if (!code->no_lines) {
 		error = py_lines_decode(pending->format, pending->first_line,
 					lines, &code->lines);
-		code->no_lines = error != NULL;
-		table->broken += code->no_lines;
+		lacks |= code->no_lines = error != NULL;
 		error_destroy(error);
 	}
 	error = intern(table, code, &index);
 	if (error)
 		return error;
+	table->without_lines += lacks && table->codes.count > known;
 	index |= (uint64_t)pending->pid << 32;
 	place = map_insert(&table->by_key, pending->key, index, &is_new);
 	if (!place)
@@ -229,10 +247,15 @@ static struct error *finish(struct code_table *table,
 	return NULL;
 }
 
+bool code_table_is_full(const struct code_table *table)
+{
+	return table->memory >= table->memory_max;
+}
+
 static struct error *finish_if_room(struct code_table *table,
 				    const struct code_pending *pending)
 {
-	if (table->memory < table->memory_max)
+	if (!code_table_is_full(table))
 		return finish(table, pending);
 	table->broken++;
 	return NULL;

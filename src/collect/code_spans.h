@@ -75,7 +75,10 @@ struct code_table {
 	uint64_t next_address;
 	/* The file that payloads are for, from 1 up: struct output. */
 	uint32_t file;
+	/* Captures that make no sense or found no room: their frames are unreadable. */
 	uint64_t broken;
+	/* Code objects whose line table could not be read. */
+	uint64_t without_lines;
 	/*
 	 * Bytes of all contents and keys, and how many there may be: a program can
 	 * make new code for ever. What comes then is counted in broken. Contents
@@ -87,6 +90,9 @@ struct code_table {
 
 void code_table_init(struct code_table *table);
 void code_table_deinit(struct code_table *table);
+
+/* There is no room for new code objects any more. */
+bool code_table_is_full(const struct code_table *table);
 
 /*
  * Takes a CODE or LINES record of the walker. Records that make no sense are

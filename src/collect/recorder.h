@@ -80,8 +80,10 @@ struct recorder_result {
 	bool python_ran;
 	/* Mapped files for which there was no descriptor, if only for a time. */
 	uint32_t unopened_files;
-	/* Python code captures that were broken. */
+	/* As in struct code_table; which may have become full. */
 	uint64_t broken_codes;
+	uint64_t without_lines;
+	bool codes_full;
 	/* Bytes written. */
 	uint64_t file_size;
 	/* Status of the command, as wait() has it; -1: none, or it runs on. */

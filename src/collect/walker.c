@@ -538,6 +538,5 @@ void walker_counters(struct walker *walker, struct walker_counters *ret)
 		ret->stacks += values[i].stacks;
 		ret->no_thread += values[i].no_thread;
 		ret->lost += values[i].lost;
-		ret->lost_code += values[i].lost_code;
 	}
 }

@@ -119,6 +119,16 @@ static const struct words words[FAULT_KINDS] = {
 	[FAULT_INCOMPLETE_UNWINDS] = {
 		.line = "raw stacks could not be unwound to their end",
 		.one = "raw stack could not be unwound to its end" },
+	[FAULT_LEFT_OUT_CODES] = {
+		.line = "Python functions could not be kept while recording: their frames are [unreadable Python frames]",
+		.one = "Python function could not be kept while recording: its frames are [unreadable Python frames]",
+		.note = "Python functions could not be kept while recording: their frames are [unreadable Python frames]",
+		.one_note = "Python function could not be kept while recording: its frames are [unreadable Python frames]" },
+	[FAULT_CODES_WITHOUT_LINES] = {
+		.line = "Python functions have no lines but that of their def: their tables of lines are too long, or could not be read",
+		.one = "Python function has no lines but that of its def: its table of lines is too long, or could not be read",
+		.note = "Python functions have no lines but that of their def: their tables of lines are too long, or could not be read",
+		.one_note = "Python function has no lines but that of its def: its table of lines is too long, or could not be read" },
 	[FAULT_UNNAMED_FRAMES] = {
 		.line = "frames have no name",
 		.one = "frame has no name" },
@@ -138,6 +148,7 @@ static const enum fault_kind file[] = {
 static const enum fault_kind stacks[] = {
 	FAULT_TRUNCATED_STACKS,	 FAULT_NOT_ALIGNED,	   FAULT_MISSING_NATIVE,
 	FAULT_UNREADABLE_PYTHON, FAULT_INCOMPLETE_UNWINDS, FAULT_UNNAMED_FRAMES,
+	FAULT_LEFT_OUT_CODES,	 FAULT_CODES_WITHOUT_LINES,
 };
 static const enum fault_kind jitdumps[] = { FAULT_MISSING_JITDUMPS };
 static const enum fault_kind copy[] = {
@@ -193,7 +204,8 @@ void fault_lines(const struct faults *faults, enum fault_lines which,
 static const enum fault_kind noted[] = {
 	FAULT_LOST_SAMPLES,	 FAULT_TRUNCATED_STACKS, FAULT_NOT_ALIGNED,
 	FAULT_MISSING_NATIVE,
-	FAULT_UNREADABLE_PYTHON, FAULT_NO_USER_STACK,	 FAULT_NO_SYMBOL,
+	FAULT_UNREADABLE_PYTHON, FAULT_LEFT_OUT_CODES,	 FAULT_CODES_WITHOUT_LINES,
+	FAULT_NO_USER_STACK,	 FAULT_NO_SYMBOL,
 	FAULT_LOST_RECORDS,	 FAULT_LOST_TASKS,	 FAULT_THROTTLED,
 	FAULT_MISSING_BYTES,	 FAULT_TRUNCATED_BYTES,	 FAULT_BROKEN_RECORDS,
 	FAULT_UNKNOWN_RECORDS,

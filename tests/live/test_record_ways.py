@@ -861,6 +861,19 @@ def test_loss_is_counted_and_no_damage(kaa, newest_python, tmp_path):
         assert "damaged records" not in said.stdout + said.stderr, command
 
 
+def test_a_function_without_lines(kaa, newest_python, tmp_path):
+    """Its table of lines is longer than what is recorded of one: it stands at its def, which is said."""
+    data, source = tmp_path / "perf.data", tmp_path / "long.py"
+    source.write_text("import time\ndef long(x):\n" + "    x += 1\n" * 200000 +
+                      "\nend = time.process_time() + 1\nwhile time.process_time() < end: long(0)\n")
+    result = kaa("record", "-F", "499", "-o", data, *newest_python.command, source)
+    said = "Python function has no lines but that of"
+    assert f"kaa record: 1 {said} the def, because the table of lines is longer than 512 KiB, or could not be read" in \
+        result.stderr.splitlines()
+    assert names_in(samples_of(kaa, data))["long"] > 5
+    assert f"1 {said} its def: " in " ".join(kaa("report", "-i", data).stdout.split())
+
+
 def test_lost_records_of_processes(kaa, tmp_path):
     """More files mapped than there is room for while the recorder stands still: counted apart from samples, and said."""
     data = tmp_path / "perf.data"

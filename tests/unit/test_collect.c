@@ -625,9 +625,49 @@ static void test_code_without_end(void **state)
 	assert_true(table.memory < 2 << 20);
 	assert_true(table.codes.count > 100 && table.codes.count < 2000);
 	assert_int_equal(table.broken, 20000 - 1 - table.codes.count);
+	assert_true(code_table_is_full(&table));
 	assert_non_null(code_table_find(&table, 1));
 	assert_null(code_table_find(&table, 19999));
 	code_table_deinit(&table);
+}
+
+/* The walker reads what is in memory at that moment, and a table of lines may not be. */
+static void test_code_without_lines(void **state)
+{
+	static struct walker_code record;
+	static const struct {
+		uint32_t format, size;
+		bool lacks;
+	} cases[] = {
+		{ PY_LINES_LNOTAB, 0, false },	   { PY_LINES_UNSIGNED, 0, false },
+		{ PY_LINES_LNOTAB, ~0u, true },	   { PY_LINES_PAIRS, 0, true },
+		{ PY_LINES_LOCATIONS, 0, true },   { PY_LINES_LOCATIONS, ~0u, true },
+		/* kaa's own, of a task of asyncio. */
+		{ 0, ~0u, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct code_table table;
+
+		code_table_init(&table);
+		/* Of two processes: it is one function. */
+		for (uint64_t key = 1; key <= 2; key++) {
+			record = (struct walker_code){ .header = { WALKER_CODE, 7 }, .key = key,
+						       .first_line = 3,
+						       .lines_size = cases[i].size,
+						       .lines_format = cases[i].format,
+						       .filename = { 1, 1, 0 },
+						       .name = { 1, 1, 0 },
+						       .text = "ab" };
+			assert_null(code_table_record(&table, &record,
+						      offsetof(struct walker_code, text) + 2));
+			assert_non_null(code_table_find(&table, key));
+		}
+		assert_int_equal(table.without_lines, cases[i].lacks);
+		assert_int_equal(table.broken, 0);
+		code_table_deinit(&table);
+	}
 }
 
 static bool is_one_of(void *arg, uint32_t pid)
@@ -880,6 +920,7 @@ int main(void)
 		cmocka_unit_test(test_captures_without_an_end),
 		cmocka_unit_test(test_the_same_code_takes_no_more_room),
 		cmocka_unit_test(test_code_without_end),
+		cmocka_unit_test(test_code_without_lines),
 		cmocka_unit_test(test_code_of_processes_that_ended),
 		cmocka_unit_test(test_code_in_two_files),
 		cmocka_unit_test(test_frames_seen_before),
