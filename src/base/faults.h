@@ -68,6 +68,8 @@ enum fault_kind {
 	/* Python functions that it could not keep, or whose line table it could not read. */
 	FAULT_LEFT_OUT_CODES,
 	FAULT_CODES_WITHOUT_LINES,
+	/* Code that a process has made and registered: too large or too much. */
+	FAULT_LEFT_OUT_MADE,
 
 	/* What the recorder counted; subject: its name for it. */
 	FAULT_OF_RECORDER,
@@ -85,6 +87,7 @@ struct fault {
 #define FAULT_COUNTER_TASKS "lost records of processes"
 #define FAULT_COUNTER_CODES "functions left out"
 #define FAULT_COUNTER_NO_LINES "functions without lines"
+#define FAULT_COUNTER_MADE "registered code left out"
 
 /* The subject of a FAULT_OF_RECORDER. */
 #define FAULT_TIME "recorded time in us"

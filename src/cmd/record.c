@@ -430,6 +430,7 @@ static void say_lost_tasks(uint64_t n)
 static void say_codes(const struct recorder_result *result)
 {
 	uint64_t left_out = result->broken_codes, n = result->without_lines;
+	uint32_t made = result->left_out_code;
 
 	if (left_out)
 		message_note("%" PRIu64 " Python function%s could not be kept%s: frames of %s are [unreadable Python frames]",
@@ -441,6 +442,9 @@ static void say_codes(const struct recorder_result *result)
 	if (n)
 		message_note("%" PRIu64 " Python function%s no lines but that of the def, because the table of lines is longer than 512 KiB, or could not be read",
 			     n, n == 1 ? " has" : "s have");
+	if (made)
+		message_note("%u piece%s of code made at run time %s too many, or too large, to be read (64 MiB of a process): their functions have no names",
+			     made, plural(made), made == 1 ? "was" : "were");
 }
 
 static void print_summary(const struct record_setup *setup,

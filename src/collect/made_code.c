@@ -12,7 +12,7 @@ enum {
 	/* Of an image whose rows are not relocated. */
 	RETRIES_MAX = 8,
 	IMAGE_MAX = 16 << 20,
-	/* Of all images of one process, and of those that one look reads. */
+	/* Of all images of one process at a time, and of those that one look reads. */
 	IMAGES_MAX = 64 << 20,
 	/* Of the newest image, to tell whether the list has changed. */
 	HASHED_MAX = 64 << 10,
@@ -41,6 +41,7 @@ void made_code_deinit(struct made_code *code)
 	vec_for_each(object, &code->objects)
 		made_object_destroy(*object);
 	vec_deinit(&code->objects);
+	vec_deinit(&code->places);
 	vec_deinit(&code->descriptors);
 	map_deinit(&code->by_identity);
 }
@@ -130,13 +131,15 @@ static struct error *add_object(struct made_code *code, uint64_t identity,
 	if (error)
 		return error;
 	object->round = code->round + 1;
+	object->identity = identity;
+	object->bytes += image.size;
 	object->retries = retries;
 	code->is_early |= object->is_early && retries < RETRIES_MAX;
 	if (!vec_push(&code->objects, object)) {
 		made_object_destroy(object);
 		return error_no_memory();
 	}
-	code->bytes += image.size + object->bytes;
+	code->bytes += object->bytes;
 	index = map_insert(&code->by_identity, identity, 0, NULL);
 	if (!index)
 		return error_no_memory();
@@ -159,8 +162,10 @@ static struct error *take_image(struct made_code *code, struct bytes image,
 			return NULL;
 	}
 	if (code->bytes + image.size > IMAGES_MAX ||
-	    code->objects.count == OBJECTS_MAX)
+	    code->objects.count == OBJECTS_MAX) {
+		code->left_out += !object;
 		return NULL;
+	}
 	return add_object(code, identity, image,
 			  object ? object->retries + 1 : 0, memory);
 }
@@ -174,10 +179,13 @@ static struct error *take_entry(struct made_code *code,
 	struct error *error = NULL;
 	uint8_t *image;
 
-	if (!size || size > IMAGE_MAX)
+	if (!size || size > IMAGE_MAX) {
+		code->left_out += size != 0;
 		return NULL;
+	}
 	if (size > *left) {
 		code->is_cut = true;
+		code->left_out++;
 		return NULL;
 	}
 	*left -= size;
@@ -214,7 +222,81 @@ static struct error *read_list(struct made_code *code, uint64_t descriptor,
 		at = entry.next;
 	}
 	code->is_cut |= at != 0;
+	code->left_out += !error && at;
 	return error;
+}
+
+static bool is_there(const struct made_code *code,
+		     const struct made_object *object)
+{
+	return object->round >= code->round;
+}
+
+/* Frees what is not registered any more. */
+static struct error *forget_gone(struct made_code *code)
+{
+	size_t kept = 0;
+	bool ok = true;
+
+	map_clear(&code->by_identity);
+	vec_for_each(object, &code->objects) {
+		uint64_t *index;
+
+		if (!is_there(code, *object)) {
+			code->bytes -= (*object)->bytes;
+			made_object_destroy(*object);
+			continue;
+		}
+		index = map_insert(&code->by_identity, (*object)->identity, 0,
+				   NULL);
+		ok &= index != NULL;
+		if (index)
+			*index = kept;
+		code->objects.data[kept++] = *object;
+	}
+	code->objects.count = kept;
+	return ok ? NULL : error_no_memory();
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct made_place *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static struct error *find_places(struct made_code *code)
+{
+	uint64_t reach = 0;
+
+	vec_clear(&code->places);
+	for (size_t i = 0; i < code->objects.count; i++)
+		vec_for_each(range, &code->objects.data[i]->code)
+			if (!vec_push(&code->places,
+				      (struct made_place){ range->start,
+							   range->end, 0, i }))
+				return error_no_memory();
+	if (code->places.count)
+		qsort(code->places.data, code->places.count,
+		      sizeof(*code->places.data), compare_places);
+	vec_for_each(place, &code->places) {
+		reach = place->end > reach ? place->end : reach;
+		place->reach = reach;
+	}
+	return NULL;
+}
+
+/* After a look that all lists were read in, or that has to be made again. */
+static struct error *end_look(struct made_code *code)
+{
+	struct error *error = NULL;
+
+	/* What was not seen in a list that was read to its end is gone. */
+	if (code->heads && !code->is_cut) {
+		code->round++;
+		error = forget_gone(code);
+	}
+	return error ? error : find_places(code);
 }
 
 struct error *made_code_refresh(struct made_code *code,
@@ -229,6 +311,7 @@ struct error *made_code_refresh(struct made_code *code,
 		return NULL;
 	code->is_early = false;
 	code->is_cut = false;
+	code->left_out = 0;
 	code->heads = heads;
 	vec_for_each(descriptor, &code->descriptors)
 		if (!error)
@@ -236,22 +319,46 @@ struct error *made_code_refresh(struct made_code *code,
 	/* It was changed meanwhile. */
 	if (hash_heads(code, memory) != heads)
 		code->heads = 0;
-	/* What was not seen in a list that was read to its end is gone. */
-	if (!error && code->heads && !code->is_cut)
-		code->round++;
+	if (!error)
+		return end_look(code);
+	vec_clear(&code->places);
 	return error;
+}
+
+/* The number of places that begin at the address or before. */
+static size_t places_up_to(const struct made_code *code, uint64_t address)
+{
+	size_t low = 0, high = code->places.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (code->places.data[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 const struct made_object *made_code_at(const struct made_code *code,
 				       uint64_t address)
 {
-	/* The one that came last, if both are in an unfinished list. */
-	for (size_t i = code->objects.count; i > 0; i--) {
-		const struct made_object *object = code->objects.data[i - 1];
+	const struct made_object *found = NULL;
+	size_t last = 0;
 
-		if (object->round >= code->round &&
-		    made_object_has(object, address))
-			return object;
+	for (size_t i = places_up_to(code, address); i > 0; i--) {
+		const struct made_place *place = &code->places.data[i - 1];
+		const struct made_object *object =
+			code->objects.data[place->object];
+
+		if (place->reach <= address)
+			break;
+		if (address >= place->end || !is_there(code, object) ||
+		    (found && place->object < last))
+			continue;
+		found = object;
+		last = place->object;
 	}
-	return NULL;
+	return found;
 }

@@ -8,7 +8,7 @@
  * anew when its head, its first entry or the beginning of that entry's image has
  * changed. Its length, the images and what is kept of
  * them are bounded. A list that changes while it is read, or that cannot be
- * read on, is read again.
+ * read on, is read again. What is gone from it is freed once a whole list was read.
  *
  * Source: GDB manual, "JIT Compilation Interface".
  *
@@ -28,12 +28,23 @@
 
 #define MADE_CODE_DESCRIPTOR "__jit_debug_descriptor"
 
+/* A range of an object's code, among all of them by their starts. */
+struct made_place {
+	uint64_t start;
+	uint64_t end;
+	/* The greatest end up to this one. */
+	uint64_t reach;
+	/* Its index in objects. */
+	size_t object;
+};
+
 /* Zero-initialise. */
 struct made_code {
 	/* Where descriptors lie in the process. */
 	VEC(uint64_t) descriptors;
-	/* All that were ever registered: rules may be in use. */
+	/* In the order in which they came. */
 	VEC(struct made_object *) objects;
+	VEC(struct made_place) places;
 	/* Identity of an entry and its image, to its object's index. */
 	struct map by_identity;
 	/* The objects of this round, and of one that was not finished. */
@@ -44,8 +55,10 @@ struct made_code {
 	bool is_cut;
 	/* Rows of some image were not relocated at that round. */
 	bool is_early;
-	/* Bytes of images taken so far, and of what is kept of them. */
+	/* Bytes of the images that objects are made of, and of what is kept of them. */
 	uint64_t bytes;
+	/* Images that the last look found, and that are too large or too many; at least. */
+	uint32_t left_out;
 };
 
 void made_code_deinit(struct made_code *code);
@@ -53,12 +66,12 @@ void made_code_deinit(struct made_code *code);
 /* One more descriptor, unless it is known. Fails for want of memory only. */
 struct error *made_code_add(struct made_code *code, uint64_t descriptor);
 /*
- * Looks at the lists; *changed says that there may be other code now. Fails for
- * want of memory only.
+ * Looks at the lists; *changed says that there may be other code now, and that what
+ * made_code_at() gave before may be no more. Fails for want of memory only.
  */
 struct error *made_code_refresh(struct made_code *code,
 				struct remote_memory *memory, bool *changed);
-/* What is registered at an address, or NULL. Lives as long as the code. */
+/* What is registered at an address, or NULL; of several that came last. */
 const struct made_object *made_code_at(const struct made_code *code,
 				       uint64_t address);
 

@@ -61,6 +61,17 @@ static struct error *look_now(struct made_look *look,
 						changed);
 }
 
+/* Each look sees them anew: the most that one has seen. */
+static void note_left_out(struct made_look *look, struct target_files *files)
+{
+	uint32_t now = look->code.left_out;
+
+	if (now <= look->left_out_told)
+		return;
+	files->left_out_code += now - look->left_out_told;
+	look->left_out_told = now;
+}
+
 void made_look_now(struct made_look *look, const struct made_owner *owner,
 		   uint64_t time)
 {
@@ -72,6 +83,7 @@ void made_look_now(struct made_look *look, const struct made_owner *owner,
 	if (!look->is_wanted || time < look->next)
 		return;
 	error_destroy(look_now(look, owner, &changed));
+	note_left_out(look, owner->files);
 	if (changed) {
 		look->version = ++owner->files->code_versions;
 		look->since = time;

@@ -23,6 +23,7 @@ struct made_look {
 	/* The earliest sample so far that this set holds for. */
 	uint64_t since;
 	/* Private. */
+	uint32_t left_out_told;
 	bool is_wanted;
 	uint64_t next;
 	uint64_t generation;

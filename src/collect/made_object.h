@@ -39,13 +39,14 @@ struct made_object {
 	VEC(struct made_symbol) symbols;
 	/* NULL: it has no rows. Its vaddrs are addresses in the process. */
 	struct cfi_table *cfi;
-	/* When it was last seen registered: struct made_code. */
+	/* When it was last seen registered, and what names it: struct made_code. */
 	uint64_t round;
+	uint64_t identity;
 	/* Its .eh_frame does not lead into its code: not relocated yet. */
 	bool is_early;
 	/* How often it was made before. */
 	uint32_t retries;
-	/* That it takes, roughly. */
+	/* That it takes, roughly, and its image. */
 	uint64_t bytes;
 	/* Private. */
 	struct arena names;

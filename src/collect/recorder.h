@@ -80,6 +80,8 @@ struct recorder_result {
 	bool python_ran;
 	/* Mapped files for which there was no descriptor, if only for a time. */
 	uint32_t unopened_files;
+	/* As in struct target_files. */
+	uint32_t left_out_code;
 	/* As in struct code_table; which may have become full. */
 	uint64_t broken_codes;
 	uint64_t without_lines;

@@ -54,6 +54,8 @@ struct target_files {
 	uint32_t turn;
 	/* Files for which there was no descriptor, if only for a time. */
 	uint32_t unopened;
+	/* Images of registered code that were not read (struct made_code). */
+	uint32_t left_out_code;
 };
 
 void target_files_deinit(struct target_files *files);

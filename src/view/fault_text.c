@@ -129,6 +129,11 @@ static const struct words words[FAULT_KINDS] = {
 		.one = "Python function has no lines but that of its def: its table of lines is too long, or could not be read",
 		.note = "Python functions have no lines but that of their def: their tables of lines are too long, or could not be read",
 		.one_note = "Python function has no lines but that of its def: its table of lines is too long, or could not be read" },
+	[FAULT_LEFT_OUT_MADE] = {
+		.line = "pieces of code made at run time were too many, or too large, to be read: their functions have no names",
+		.one = "piece of code made at run time was too large, or one too many, to be read: its functions have no names",
+		.note = "pieces of code made at run time were too many, or too large, to be read: their functions have no names",
+		.one_note = "piece of code made at run time was too large, or one too many, to be read: its functions have no names" },
 	[FAULT_UNNAMED_FRAMES] = {
 		.line = "frames have no name",
 		.one = "frame has no name" },
@@ -148,7 +153,7 @@ static const enum fault_kind file[] = {
 static const enum fault_kind stacks[] = {
 	FAULT_TRUNCATED_STACKS,	 FAULT_NOT_ALIGNED,	   FAULT_MISSING_NATIVE,
 	FAULT_UNREADABLE_PYTHON, FAULT_INCOMPLETE_UNWINDS, FAULT_UNNAMED_FRAMES,
-	FAULT_LEFT_OUT_CODES,	 FAULT_CODES_WITHOUT_LINES,
+	FAULT_LEFT_OUT_CODES,	 FAULT_CODES_WITHOUT_LINES, FAULT_LEFT_OUT_MADE,
 };
 static const enum fault_kind jitdumps[] = { FAULT_MISSING_JITDUMPS };
 static const enum fault_kind copy[] = {
@@ -205,7 +210,7 @@ static const enum fault_kind noted[] = {
 	FAULT_LOST_SAMPLES,	 FAULT_TRUNCATED_STACKS, FAULT_NOT_ALIGNED,
 	FAULT_MISSING_NATIVE,
 	FAULT_UNREADABLE_PYTHON, FAULT_LEFT_OUT_CODES,	 FAULT_CODES_WITHOUT_LINES,
-	FAULT_NO_USER_STACK,	 FAULT_NO_SYMBOL,
+	FAULT_LEFT_OUT_MADE,	 FAULT_NO_USER_STACK,	 FAULT_NO_SYMBOL,
 	FAULT_LOST_RECORDS,	 FAULT_LOST_TASKS,	 FAULT_THROTTLED,
 	FAULT_MISSING_BYTES,	 FAULT_TRUNCATED_BYTES,	 FAULT_BROKEN_RECORDS,
 	FAULT_UNKNOWN_RECORDS,

@@ -750,6 +750,7 @@ static void test_the_model_has_all_faults(void **state)
 						{ text(FAULT_COUNTER_TASKS), 7 },
 						{ text(FAULT_COUNTER_CODES), 8 },
 						{ text(FAULT_COUNTER_NO_LINES), 9 },
+						{ text(FAULT_COUNTER_MADE), 10 },
 						{ text("nothing"), 0 } };
 	const struct convert_options options = {};
 	static const struct features features;
@@ -764,7 +765,7 @@ static void test_the_model_has_all_faults(void **state)
 	PUT_CHAIN(USER, 0x1234);
 	strbuf_puts(&junk, "no payload");
 	put_stream(&junk);
-	ok(kaa_encode_summary(counters, 5, &summary));
+	ok(kaa_encode_summary(counters, 6, &summary));
 	put_stream(&summary);
 	ok(perfdata_writer_finish(writer, &features));
 	ok(convert_profile(path, &options, NULL, &profile));
@@ -776,6 +777,7 @@ static void test_the_model_has_all_faults(void **state)
 	assert_int_equal(faults_count(&faults, FAULT_LOST_TASKS), 7);
 	assert_int_equal(faults_count(&faults, FAULT_LEFT_OUT_CODES), 8);
 	assert_int_equal(faults_count(&faults, FAULT_CODES_WITHOUT_LINES), 9);
+	assert_int_equal(faults_count(&faults, FAULT_LEFT_OUT_MADE), 10);
 	assert_int_equal(faults_count(&faults, FAULT_TRUNCATED_STACKS), 1);
 	assert_int_equal(faults_count(&faults, FAULT_NO_SYMBOL), 1);
 	vec_for_each(fault, &faults.list)

@@ -168,13 +168,71 @@ static void test_changes(void **state)
 	scene.descriptor.first = scene.entries;
 	assert_true(refresh(&scene));
 	assert_string_equal(made_object_symbol(made_code_at(&scene.code, CODE), CODE + 0x80)->name, "other");
-	assert_int_equal(scene.code.objects.count, 2);
-	/* The first again: it is known. */
+	assert_int_equal(scene.code.objects.count, 1);
+	/* The first again. */
 	make_image(&scene.image, "first", &scene.rows, ET_REL);
 	assert_true(refresh(&scene));
 	assert_string_equal(made_object_symbol(made_code_at(&scene.code, CODE), CODE + 0x80)->name, "first");
-	assert_int_equal(scene.code.objects.count, 2);
+	assert_int_equal(scene.code.objects.count, 1);
 	scene_deinit(&scene);
+}
+
+/* Who makes and removes code all day has room for more, and what is there is found. */
+static void test_code_comes_and_goes(void **state)
+{
+	enum { TIMES = 300 };
+	const struct made_object *object;
+	struct scene scene;
+	uint64_t bytes = 0;
+	char name[32];
+
+	(void)state;
+	scene_init(&scene, ET_REL);
+	for (int i = 0; i < TIMES; i++) {
+		snprintf(name, sizeof(name), "made_%03d", i);
+		make_image(&scene.image, name, &scene.rows, ET_REL);
+		assert_true(refresh(&scene));
+		object = made_code_at(&scene.code, CODE);
+		assert_string_equal(made_object_symbol(object, CODE + 0x80)->name, name);
+		bytes = i ? bytes : scene.code.bytes;
+		assert_int_equal(scene.code.bytes, bytes);
+		assert_int_equal(scene.code.objects.count, 1);
+		assert_int_equal(scene.code.by_identity.count, 1);
+	}
+	assert_int_equal(scene.code.left_out, 0);
+	scene.descriptor.first = NULL;
+	assert_true(refresh(&scene));
+	assert_int_equal(scene.code.bytes, 0);
+	scene_deinit(&scene);
+}
+
+/* What is too large, or behind what one look reads, is counted, and not again in the next look. */
+static void test_code_that_is_left_out(void **state)
+{
+	enum { LARGE = 15 << 20 };
+	static struct entry more[8];
+	uint8_t *large = calloc(1, LARGE);
+	struct scene scene;
+
+	(void)state;
+	assert_non_null(large);
+	scene_init(&scene, ET_REL);
+	scene.entries[0].next = more;
+	for (size_t i = 0; i < 8; i++)
+		more[i] = (struct entry){ i < 7 ? &more[i + 1] : NULL, NULL, large, LARGE };
+	more[7].size = 17 << 20;
+	for (uint32_t action = 0; action < 3; action++) {
+		scene.descriptor.action = action;
+		assert_true(refresh(&scene));
+		/* 64 MiB have room for four. */
+		assert_int_equal(scene.code.left_out, 4);
+	}
+	assert_non_null(made_code_at(&scene.code, CODE));
+	scene.entries[0].next = NULL;
+	assert_true(refresh(&scene));
+	assert_int_equal(scene.code.left_out, 0);
+	scene_deinit(&scene);
+	free(large);
 }
 
 /* Registered before its rows are relocated: they are read again, but not for ever. */
@@ -318,6 +376,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_objects),
 		cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_code_comes_and_goes),
+		cmocka_unit_test(test_code_that_is_left_out),
 		cmocka_unit_test(test_relocated_late),
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_broken_lists),
