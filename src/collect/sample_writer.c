@@ -213,9 +213,14 @@ static struct error *keep(struct sample_writer *writer, size_t cpu,
 			  const struct perf_event_header *header,
 			  const struct record *record)
 {
-	size_t offset = writer->output->bytes.len;
-	struct error *error;
+	struct target *target;
+	size_t offset;
+	struct error *error = tracking_target(writer->tracking, record->pid,
+					      record->time, &target);
 
+	if (error)
+		return error;
+	offset = writer->output->bytes.len;
 	output_note_sample(writer->output, record->pid, record->time);
 	writer->stacks.stats.samples++;
 	error = output_raw(writer->output, record->time, header, header->size);

@@ -72,6 +72,8 @@ struct target {
 	 */
 	uint32_t image_in;
 	uint64_t image_time;
+	/* A sample of it was handled: it was seen to that it has a name. */
+	bool is_named;
 	/* The walker has read a stack of it; knows where its greenlets are. */
 	bool walked;
 	bool switches_told;

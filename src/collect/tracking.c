@@ -21,23 +21,6 @@ void tracking_deinit(struct tracking *tracking)
 	process_table_destroy(tracking->processes);
 }
 
-struct error *tracking_target(struct tracking *tracking, uint32_t pid,
-			      uint64_t time, struct target **ret)
-{
-	struct process *process;
-	struct target *target;
-	struct error *error = process_table_get(tracking->processes, pid, time,
-						&process);
-
-	if (error)
-		return error;
-	error = target_get(&tracking->targets, process, &target);
-	if (error)
-		return error;
-	*ret = target_of(target, time);
-	return NULL;
-}
-
 static struct error *handle_mmap(struct tracking *tracking,
 				 const struct record *record)
 {
@@ -290,6 +273,65 @@ static struct error *synthesized(void *arg, const struct record *record)
 	return error ? error : handle_task(tracking, &copy);
 }
 
+/* What would have been told of a process is told now, for samples from that time on. */
+struct late_telling {
+	struct tracking *tracking;
+	uint64_t time;
+};
+
+static struct error *tell_late(void *arg, const struct record *record)
+{
+	struct late_telling *telling = arg;
+	struct record copy = *record;
+
+	copy.time = telling->time;
+	if (copy.type == PERF_RECORD_FORK)
+		copy.task.time = copy.time;
+	return synthesized(telling->tracking, &copy);
+}
+
+/* The records of its beginning were lost, or it has ended before anybody could look. */
+static struct error *name_late(struct tracking *tracking, uint32_t pid,
+			       uint64_t time)
+{
+	struct late_telling telling = { tracking,
+					output_time_before(tracking->output,
+							   time) };
+	struct error *error;
+
+	if (!pid || pid > INT32_MAX ||
+	    process_table_comm_at(tracking->processes, pid, pid, time))
+		return NULL;
+	error = synthesize_process(tracking->pythons->root, (pid_t)pid,
+				   tracking->data_maps, NULL, tell_late,
+				   &telling);
+	/* Who may not be looked at, or has gone, has no name. */
+	if (!error || error->code == ERROR_NO_MEMORY)
+		return error;
+	error_destroy(error);
+	return NULL;
+}
+
+struct error *tracking_target(struct tracking *tracking, uint32_t pid,
+			      uint64_t time, struct target **ret)
+{
+	struct process *process;
+	struct target *target;
+	struct error *error = process_table_get(tracking->processes, pid, time,
+						&process);
+
+	if (error)
+		return error;
+	error = target_get(&tracking->targets, process, &target);
+	if (error)
+		return error;
+	*ret = target_of(target, time);
+	if ((*ret)->is_named)
+		return NULL;
+	(*ret)->is_named = true;
+	return name_late(tracking, pid, time);
+}
+
 /* Processes that even root may not look at, of all that there are. */
 struct unreadable {
 	unsigned int count;
@@ -349,6 +391,7 @@ struct error *tracking_synthesize(struct tracking *tracking,
 	struct error *error =
 		synthesize_kernel(start->kernel, synthesized, tracking);
 
+	tracking->data_maps = start->data_maps;
 	if (!error && start->system_wide)
 		error = synthesize_all(tracking, start, &files);
 	for (size_t i = 0; !error && i < start->processes->count; i++)

@@ -37,6 +37,8 @@ struct tracking {
 
 	struct process_table *processes;
 	struct target_list targets;
+	/* Maps that are not code are told of, too. */
+	bool data_maps;
 	/* Processes whose first thread ended since the owner last emptied it. */
 	VEC(uint32_t) ended;
 	/* Records lost so far, as the rings of samples and those of tasks say. */
@@ -82,7 +84,10 @@ void tracking_forget(struct tracking *tracking, uint64_t before);
 struct error *tracking_synthesize(struct tracking *tracking,
 				  const struct tracking_start *start);
 
-/* The target that a process was at that time, made on first use. */
+/*
+ * The target that a process was at the time of a sample, made on first use. Of one without
+ * a name, as records of its beginning were lost, it tells what /proc still has.
+ */
 struct error *tracking_target(struct tracking *tracking, uint32_t pid,
 			      uint64_t time, struct target **ret);
 

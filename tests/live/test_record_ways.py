@@ -901,6 +901,56 @@ for _ in range(30000): mmap.mmap(fd, 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mm
     assert f"{lost} records of processes were lost while recording: " in kaa("script", "-i", data).stderr
 
 
+@pytest.mark.parametrize("options", [[], ["-g"], ["--call-graph", "dwarf"], ["-a", "-g"]], ids=" ".join)
+def test_a_process_whose_beginning_was_lost(kaa, tmp_path, options):
+    """It began when there was no room for its records: while it runs, its name and its files are known all the same."""
+    data, stop = tmp_path / "perf.data", tmp_path / "stop"
+    # Each CPU has room for 2 MiB of them with -a, and for less else.
+    script = write(tmp_path / "maps.py", f"""
+import mmap, os
+fd = os.open("/proc/self/exe", os.O_RDONLY)
+for _ in range(60000): mmap.mmap(fd, 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC).close()
+# Where none of a file fits, one of a fork may.
+for _ in range(20): os.waitpid(os.fork() or os._exit(0), 0)
+child = os.fork()
+if not child:
+    open("/proc/self/comm", "w").write("lost_child")
+    def spin():
+        while not os.path.exists({str(stop)!r}): sum(range(10000))
+    spin()
+    os._exit(0)
+print(child, flush=True)
+os.wait()
+""")
+    shell = f"echo ready; read go; {shlex.join([sys.executable, str(script)])}"
+    cpu = min(os.sched_getaffinity(0))
+    with kaa.start("record", "-F", "199", *options, "-o", data, "taskset", "-c", str(cpu), "sh", "-c", shell,
+                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as recorder:
+        try:
+            assert recorder.stdout.readline() == b"ready\n"
+            recorder.send_signal(signal.SIGSTOP)
+            try:
+                recorder.stdin.write(b"\n")
+                recorder.stdin.flush()
+                child = int(recorder.stdout.readline())
+                until_busy(child, 0.3)
+                size = data.stat().st_size
+            finally:
+                recorder.send_signal(signal.SIGCONT)
+            # A round was written.
+            until(lambda: data.stat().st_size > size, "that the recorder has looked")
+            until_busy(child, 0.3)
+        finally:
+            stop.touch()
+        _, errors = recorder.communicate(timeout=HANG)
+    assert " records of processes were lost, because kaa could not keep up: " in errors.decode()
+    of_child = [sample for sample in samples_of(kaa, data) if sample.tid == child]
+    assert of_child and {sample.comm for sample in of_child} == {"lost_child"}, of_child[:3]
+    if options:
+        native = [frame for sample in of_child for frame in sample.frames if not frame.ip >> 63 and not frame.is_python]
+        assert sum(frame.dso != "[unknown]" for frame in native) > len(native) / 2, of_child[:3]
+
+
 def test_processes_that_begin_while_the_recorder_stands_still(kaa, tmp_path):
     """Two hundred of them, on one CPU: what was written of them waits for the recorder, and nothing is lost."""
     data = tmp_path / "perf.data"
