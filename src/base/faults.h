@@ -32,6 +32,8 @@ enum fault_kind {
 	FAULT_LOST_RECORDS,
 	FAULT_LOST_SAMPLES,
 	FAULT_LOST_TASKS,
+	/* Threads and processes that were not followed; the count says nothing more. */
+	FAULT_UNFOLLOWED,
 	/* Times that the kernel throttled the sampling. */
 	FAULT_THROTTLED,
 	/* Records that do not decode; of an invalid size; of unknown types. */
@@ -85,6 +87,7 @@ struct fault {
 
 /* What the recorder calls its counts that are faults of a kind of their own. */
 #define FAULT_COUNTER_TASKS "lost records of processes"
+#define FAULT_COUNTER_UNFOLLOWED "threads not followed"
 #define FAULT_COUNTER_CODES "functions left out"
 #define FAULT_COUNTER_NO_LINES "functions without lines"
 #define FAULT_COUNTER_MADE "registered code left out"

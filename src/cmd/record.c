@@ -488,6 +488,8 @@ static void print_summary(const struct record_setup *setup,
 		say_tasks(&result->polled);
 	if (result->polled.missed)
 		message_note("some threads have no samples, because kaa may not open enough files; raise 'ulimit -n'");
+	if (result->polled.too_many)
+		message_note("some threads have no samples, because there are more than kaa follows: 16,384 processes, and 65,536 threads of each");
 	if (result->unopened_files)
 		message_note("%u mapped file%s could not be opened for a time, because kaa may not open enough files: stacks end there, and a Python in them is not seen; raise 'ulimit -n'",
 			     result->unopened_files,

@@ -27,6 +27,8 @@ struct poll_counts {
 	uint64_t kept_off;
 	/* Looks at threads for which there was no descriptor. */
 	uint64_t missed;
+	/* And at threads and processes beyond those that are followed. */
+	uint64_t too_many;
 	/* How often a thread was stopped for its native stack, and for how many ns in all. */
 	uint64_t stopped;
 	uint64_t stopped_ns;

@@ -75,8 +75,11 @@ bool poll_tasks_add_thread(struct poll_tasks *tasks,
 					.native = POLL_NATIVE_INIT,
 					.parts = POLL_PARTS_INIT };
 
-	if (process->threads.count < THREADS_MAX &&
-	    open_files(tasks, process->pid, tid, &thread.files)) {
+	if (process->threads.count >= THREADS_MAX) {
+		tasks->too_many++;
+		return false;
+	}
+	if (open_files(tasks, process->pid, tid, &thread.files)) {
 		if (vec_push(&process->threads, thread))
 			return true;
 		task_files_close(&thread.files);
@@ -95,15 +98,17 @@ bool poll_tasks_has_ended(const struct task_stat *stat)
 
 struct polled_process *poll_tasks_make(struct poll_tasks *tasks, pid_t pid)
 {
-	struct polled_process *process = calloc(1, sizeof(*process));
+	bool has_room = tasks->processes.count < PROCESSES_MAX;
+	struct polled_process *process =
+		has_room ? calloc(1, sizeof(*process)) : NULL;
 	struct task_stat stat;
 
+	tasks->too_many += !has_room;
 	if (!process)
 		return NULL;
 	process->pid = pid;
 	process->memory = remote_memory_init(pid);
-	if (tasks->processes.count < PROCESSES_MAX &&
-	    poll_tasks_add_thread(tasks, process, pid) &&
+	if (poll_tasks_add_thread(tasks, process, pid) &&
 	    task_files_stat(&process->threads.data[0].files, &stat) &&
 	    !poll_tasks_has_ended(&stat) && vec_push(&tasks->processes, process)) {
 		process->start_time = stat.start_time;

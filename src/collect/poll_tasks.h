@@ -167,8 +167,9 @@ struct poll_tasks {
 	uint64_t ended_kept_off;
 	/* Of processes that have ended. */
 	uint64_t ended_total;
-	/* Looks at threads for which there was no descriptor. */
+	/* Looks at threads for which there was no descriptor, and at those beyond a limit. */
 	uint64_t missed;
+	uint64_t too_many;
 };
 
 void poll_tasks_deinit(struct poll_tasks *tasks);

@@ -321,6 +321,7 @@ void poller_counts(const struct poller *poller, struct poll_counts *ret)
 	*ret = reader->counts;
 	ret->lost = reader->writer.lost;
 	ret->missed = reader->tasks.missed;
+	ret->too_many = reader->tasks.too_many;
 	ret->loops = reader->loops.looks;
 	ret->unknown_tasks = reader->loops.unknown;
 	ret->kept_off = kept_off_by_others(poller);

@@ -536,6 +536,15 @@ static uint64_t lost_tasks(const struct recorder *recorder)
 		       recorder->tracking.lost_tasks;
 }
 
+/* Looks at threads, and threads: more than that there are some says nothing. */
+static uint64_t not_followed(const struct recorder *recorder)
+{
+	const struct poll_counts polled = poll_counts(recorder);
+
+	return polled.missed + polled.too_many +
+	       time_result(recorder).missed;
+}
+
 static struct error *put_names(struct recorder *recorder)
 {
 	struct error *error = name_writer_put_all(&recorder->names);
@@ -580,6 +589,8 @@ static struct error *put_summary(struct recorder *recorder)
 		  recorder->codes.broken },
 		{ { FAULT_COUNTER_NO_LINES, strlen(FAULT_COUNTER_NO_LINES) },
 		  recorder->codes.without_lines },
+		{ { FAULT_COUNTER_UNFOLLOWED, strlen(FAULT_COUNTER_UNFOLLOWED) },
+		  not_followed(recorder) },
 		{ { FAULT_COUNTER_MADE, strlen(FAULT_COUNTER_MADE) },
 		  recorder->tracking.targets.files.left_out_code },
 		{ { FAULT_TIME, strlen(FAULT_TIME) },

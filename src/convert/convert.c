@@ -282,6 +282,7 @@ static bool is_kind(const struct kaa_counter *counter, enum fault_kind *ret)
 		enum fault_kind kind;
 	} kinds[] = {
 		{ FAULT_COUNTER_TASKS, FAULT_LOST_TASKS },
+		{ FAULT_COUNTER_UNFOLLOWED, FAULT_UNFOLLOWED },
 		{ FAULT_COUNTER_CODES, FAULT_LEFT_OUT_CODES },
 		{ FAULT_COUNTER_NO_LINES, FAULT_CODES_WITHOUT_LINES },
 		{ FAULT_COUNTER_MADE, FAULT_LEFT_OUT_MADE },

@@ -55,6 +55,10 @@ static const struct words words[FAULT_KINDS] = {
 		.one = "record of a process was lost while recording: some functions have no names",
 		.note = "records of processes were lost: the recorder could not keep up, and some processes and functions have no names",
 		.one_note = "record of a process was lost: the recorder could not keep up, and some functions have no names" },
+	[FAULT_UNFOLLOWED] = {
+		.line = "some threads or processes have no samples: kaa could not follow all of them",
+		.note = "some threads or processes have no samples: kaa could not follow all of them",
+		.is_whole = true },
 	[FAULT_THROTTLED] = {
 		.note = "times the kernel throttled the sampling",
 		.one_note = "time the kernel throttled the sampling" },
@@ -148,7 +152,7 @@ static const enum fault_kind damage[] = {
 };
 static const enum fault_kind file[] = {
 	FAULT_TRUNCATED_BYTES, FAULT_LOST_RECORDS, FAULT_LOST_SAMPLES,
-	FAULT_LOST_TASKS,      FAULT_BROKEN_RECORDS,
+	FAULT_LOST_TASKS,      FAULT_UNFOLLOWED,   FAULT_BROKEN_RECORDS,
 };
 static const enum fault_kind stacks[] = {
 	FAULT_TRUNCATED_STACKS,	 FAULT_NOT_ALIGNED,	   FAULT_MISSING_NATIVE,
@@ -211,7 +215,8 @@ static const enum fault_kind noted[] = {
 	FAULT_MISSING_NATIVE,
 	FAULT_UNREADABLE_PYTHON, FAULT_LEFT_OUT_CODES,	 FAULT_CODES_WITHOUT_LINES,
 	FAULT_LEFT_OUT_MADE,	 FAULT_NO_USER_STACK,	 FAULT_NO_SYMBOL,
-	FAULT_LOST_RECORDS,	 FAULT_LOST_TASKS,	 FAULT_THROTTLED,
+	FAULT_LOST_RECORDS,	 FAULT_LOST_TASKS,	 FAULT_UNFOLLOWED,
+	FAULT_THROTTLED,
 	FAULT_MISSING_BYTES,	 FAULT_TRUNCATED_BYTES,	 FAULT_BROKEN_RECORDS,
 	FAULT_UNKNOWN_RECORDS,
 };
@@ -223,6 +228,10 @@ static void put_note(enum fault_kind kind, uint64_t count, uint64_t samples,
 	uint64_t of = samples + (kind == FAULT_LOST_SAMPLES ? count : 0);
 	double percent = of ? (double)count * 100.0 / (double)of : 0.0;
 
+	if (words[kind].is_whole) {
+		strbuf_printf(out, "%s%s\n", prefix, words[kind].note);
+		return;
+	}
 	strbuf_printf(out, "%s%" PRIu64, prefix, count);
 	if (words[kind].is_share)
 		strbuf_printf(out, " of %" PRIu64 " sample%s (%.2f%%)", of,

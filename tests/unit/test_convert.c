@@ -748,6 +748,7 @@ static void test_the_model_has_all_faults(void **state)
 {
 	const struct kaa_counter counters[] = { { text("rings full"), 3 },
 						{ text(FAULT_COUNTER_TASKS), 7 },
+						{ text(FAULT_COUNTER_UNFOLLOWED), 6 },
 						{ text(FAULT_COUNTER_CODES), 8 },
 						{ text(FAULT_COUNTER_NO_LINES), 9 },
 						{ text(FAULT_COUNTER_MADE), 10 },
@@ -765,7 +766,7 @@ static void test_the_model_has_all_faults(void **state)
 	PUT_CHAIN(USER, 0x1234);
 	strbuf_puts(&junk, "no payload");
 	put_stream(&junk);
-	ok(kaa_encode_summary(counters, 6, &summary));
+	ok(kaa_encode_summary(counters, 7, &summary));
 	put_stream(&summary);
 	ok(perfdata_writer_finish(writer, &features));
 	ok(convert_profile(path, &options, NULL, &profile));
@@ -775,6 +776,7 @@ static void test_the_model_has_all_faults(void **state)
 	assert_int_equal(faults_count(&faults, FAULT_BROKEN_CHAINS), 1);
 	assert_int_equal(faults_count(&faults, FAULT_OF_RECORDER), 3);
 	assert_int_equal(faults_count(&faults, FAULT_LOST_TASKS), 7);
+	assert_int_equal(faults_count(&faults, FAULT_UNFOLLOWED), 6);
 	assert_int_equal(faults_count(&faults, FAULT_LEFT_OUT_CODES), 8);
 	assert_int_equal(faults_count(&faults, FAULT_CODES_WITHOUT_LINES), 9);
 	assert_int_equal(faults_count(&faults, FAULT_LEFT_OUT_MADE), 10);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Polling without a process: what /proc says, the proof, the tasks, and the rings of kaa's own. */
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <sched.h>
@@ -1229,9 +1230,27 @@ static void test_effort_of_a_look(void **state)
 	assert_true(effort.ns < 10000000);
 }
 
+/* Beyond the limits; what failed before has nothing to do with it. */
+static void test_more_threads_than_are_followed(void **state)
+{
+	struct poll_tasks tasks = { .root = "" };
+	struct polled_process full = { .pid = getpid(), .threads = { .count = 65536 } };
+
+	(void)state;
+	errno = EMFILE;
+	assert_false(poll_tasks_add_thread(&tasks, &full, getpid()));
+	assert_int_equal(tasks.missed, 0);
+	assert_int_equal(tasks.too_many, 1);
+	tasks.processes.count = 16384;
+	assert_null(poll_tasks_make(&tasks, getpid()));
+	assert_int_equal(tasks.missed, 0);
+	assert_int_equal(tasks.too_many, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_more_threads_than_are_followed),
 		cmocka_unit_test(test_age_of_a_list_of_tasks),
 		cmocka_unit_test(test_effort_of_a_look),
 		cmocka_unit_test(test_stat),

@@ -498,11 +498,14 @@ static void test_a_loss_is_said_once(void **state)
 	check_lines(&faults, FAULT_LINES_FILE,
 		    "9 samples were lost while recording\n"
 		    "3 records of processes were lost while recording: some processes and functions have no names\n");
+	/* Looks, of which nobody knows how many threads they are of. */
+	model_check(faults_add(&faults, FAULT_UNFOLLOWED, 1234, NULL));
 	fault_notes(&faults, 91, "# ", &text);
 	assert_string_equal(
 		text.data,
 		"# 9 of 100 samples (9.00%) were lost: the recorder could not keep up\n"
-		"# 3 records of processes were lost: the recorder could not keep up, and some processes and functions have no names\n");
+		"# 3 records of processes were lost: the recorder could not keep up, and some processes and functions have no names\n"
+		"# some threads or processes have no samples: kaa could not follow all of them\n");
 }
 
 static void test_what_is_only_of_the_kernel(void **state)
