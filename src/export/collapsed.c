@@ -163,7 +163,7 @@ static bool is_time(const struct collapsed *c)
 	const struct profile_event *event =
 		&c->profile->events.data[c->options->event];
 
-	return event->python_only || event->kind == EVENT_WAIT;
+	return event->is_polled || event->kind == EVENT_WAIT;
 }
 
 static struct error *count_row(struct collapsed *c, size_t row)

@@ -227,6 +227,17 @@ def test_the_help_says_what_numbers_are(kaa):
     assert "In all formats but collapsed a sample weighs what it stands for: time, bytes, or how often" in said
 
 
+def test_collapsed_weighs_what_was_polled_and_waits(kaa, tmp_path):
+    """With and without native frames: samples that stand for different lengths of time are microseconds, others their number."""
+    f, work = b"py::f:/srv/a.py", b"work"
+    more = [(event, b"main", (f, work), 500 + 1000 * i, period) for event in (b"gil-clock", b"sched:sched_stat_sleep", b"page-faults")
+            for i, period in enumerate((2000, 40000))]
+    with planted.recording(tmp_path / "perf.data", {b"main": {(f,): 1}}, count=5, more=more) as path:
+        found = {event: kaa("export", "-q", "-i", path, "--event", event).stdout for event in ("gil-clock", "sched:sched_stat_sleep", "page-faults")}
+    assert found == {"gil-clock": "main;f (/srv/a.py);work 42\n", "sched:sched_stat_sleep": "main;f (/srv/a.py);work 42\n",
+                     "page-faults": "main;f (/srv/a.py);work 2\n"}
+
+
 def test_a_terminal_gets_text_if_it_is_asked_for(build_dir, recording):
     with Terminal([build_dir / "kaa", "export", "-i", recording], columns=200) as terminal:
         terminal.wait_for("add '-o FILE', or '| less' to read it")
