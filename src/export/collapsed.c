@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Collapsed stacks: a line for each distinct stack, its frames from the thread's
- * name and the outermost one to the leaf with ';' between them, then a blank and
+ * comm and the outermost one to the leaf with ';' between them, then a blank and
  * the number of samples; where samples stand for very different times, as those
- * that are polled do, microseconds. A Python frame is "function (file)" or "function
- * (file:line)", as py-spy and flame graphs have it. Without a name a frame is
- * its file in brackets.
+ * that are polled do, microseconds; a stack of none has no line. A Python frame is
+ * "function (file)" or "function (file:line)", as py-spy and flame graphs have it.
+ * Without a name a frame is its file in brackets.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -200,7 +200,12 @@ static struct error *put_line(struct collapsed *c, const struct line *line,
 			      FILE *out)
 {
 	const char *comm = profile_string(c->profile, line->comm, "[unknown]");
+	uint64_t number = is_time(c) ? (line->weight + 500) / 1000 :
+				       line->weight;
 
+	/* Where flamegraph.pl reads a zero, it takes stacks for others. */
+	if (!number)
+		return NULL;
 	vec_clear(&c->steps);
 	for (uint32_t node = line->node; node != PROFILE_NONE;
 	     node = c->nodes.data[node].parent)
@@ -212,8 +217,7 @@ static struct error *put_line(struct collapsed *c, const struct line *line,
 		strbuf_putc(&c->text, ';');
 		strbuf_puts(&c->text, c->labels.all.data[c->steps.data[i]]);
 	}
-	strbuf_printf(&c->text, " %" PRIu64 "\n",
-		      is_time(c) ? (line->weight + 500) / 1000 : line->weight);
+	strbuf_printf(&c->text, " %" PRIu64 "\n", number);
 	fwrite(c->text.data, 1, c->text.len, out);
 	return strbuf_error(&c->text);
 }

@@ -238,6 +238,16 @@ def test_collapsed_weighs_what_was_polled_and_waits(kaa, tmp_path):
                      "page-faults": "main;f (/srv/a.py);work 2\n"}
 
 
+def test_collapsed_has_no_line_of_nothing(kaa, tmp_path):
+    """flamegraph.pl takes a stack for another whose number is 0: what is below half a microsecond has no line."""
+    f, g = b"py::f:/srv/a.py", b"py::g:/srv/b.py"
+    more = [(b"gil-clock", b"main", stack, since, period) for stack, since, period in
+            (((f,), 100, 0), ((f, g), 200, 499), ((g,), 300, 500), ((g, f), 400, 7000))]
+    with planted.recording(tmp_path / "perf.data", {b"main": {(f,): 1}}, count=6, more=more) as path:
+        found = counts(kaa("export", "-q", "-i", path, "--event", "gil-clock").stdout)
+    assert found == {"main;g (/srv/b.py)": 1, "main;g (/srv/b.py);f (/srv/a.py)": 7}
+
+
 def test_a_terminal_gets_text_if_it_is_asked_for(build_dir, recording):
     with Terminal([build_dir / "kaa", "export", "-i", recording], columns=200) as terminal:
         terminal.wait_for("add '-o FILE', or '| less' to read it")
