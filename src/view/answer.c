@@ -355,7 +355,7 @@ static void put_kinds(struct answer *a)
 static uint64_t missing_by_chance(const struct profile_event *event,
 				  const struct own_weight *all, uint64_t missing)
 {
-	if (event->python_only || !all->samples)
+	if (event->is_polled || !all->samples)
 		return fault_polled_by_chance(all->period + missing);
 	return MISSED_TICKS * (all->period / all->samples);
 }

@@ -291,15 +291,15 @@ static void test_time_without_samples_is_said(void **state)
 }
 
 /* A burst that is shorter than what polling may miss of a long one. */
-static void test_most_of_a_short_time_is_said(void **state)
+static void check_short_time(bool python_only)
 {
 	const char *words = "\n70 ms of 116 ms of CPU time have no samples: these shares are of the rest.\n";
 	struct faults *faults;
 	struct model m;
 
-	(void)state;
 	init(&m);
-	m.profile->events.data[0].python_only = true;
+	m.profile->events.data[0].is_polled = true;
+	m.profile->events.data[0].python_only = python_only;
 	faults = &m.profile->recordings.data[0].faults;
 	for (int i = 0; i < 46; i++)
 		model_sample(&m, 1000000, MAIN " " F "@3");
@@ -312,6 +312,13 @@ static void test_most_of_a_short_time_is_said(void **state)
 		model_sample(&m, 1000000, MAIN " " F "@3");
 	assert_screen_does_not_say(&m, 100, "have no samples");
 	model_deinit(&m);
+}
+
+static void test_most_of_a_short_time_is_said(void **state)
+{
+	(void)state;
+	check_short_time(true);
+	check_short_time(false);
 }
 
 /* What polling missed, and where it was is not told by chance. */
