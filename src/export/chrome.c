@@ -59,7 +59,8 @@ static void begin_event(struct chrome *c, const char *phase, const char *name)
 	json_key(&c->json, "pid");
 	json_i64(&c->json, c->thread->pid);
 	json_key(&c->json, "tid");
-	json_i64(&c->json, c->thread->tid);
+	/* Perfetto takes the number below 0 of a thread that has ended for the main thread. */
+	json_i64(&c->json, (uint32_t)c->thread->tid);
 }
 
 static void put_name(struct chrome *c, const char *what, const char *name)

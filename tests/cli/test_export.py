@@ -111,6 +111,15 @@ def test_chrome_has_no_slices_for_what_is_no_time(kaa, build_dir, tmp_path):
     assert "stand for no time" in said
 
 
+def test_chrome_has_a_thread_that_had_no_number_any_more(kaa, tmp_path):
+    """The kernel says -1 of a thread that has just ended. Perfetto takes negative numbers for the main thread."""
+    records = [planted.code_map(7, 1), planted.comm(7, 7, b"main")]
+    records += [planted.sample(7, tid, 1000 * i, [planted.CODE + 5]) for i, tid in enumerate([7, 0xFFFFFFFF, 7], 1)]
+    planted.write(tmp_path / "perf.data", records)
+    found = exports.chrome(export(kaa, tmp_path / "perf.data", "chrome", tmp_path))
+    assert {tid: weight for (tid, _), weight in found.items()} == {7: 2 * planted.PERIOD, 0xFFFFFFFF: planted.PERIOD}
+
+
 @pytest.mark.parametrize("name", STACKS)
 def test_hostile_names(kaa, hostile, name, tmp_path):
     """A name ends nothing, and no stack is lost."""
