@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from harness import answer, exports, planted, script_output
+from harness import answer, difficult, exports, planted, script_output
 from harness.collapsed import collapsed, counts, differing
 from harness.nobody import NO_CAPABILITIES
 from harness.terminal import Terminal
@@ -128,6 +128,35 @@ def test_hostile_names(kaa, hostile, name, tmp_path):
     assert {stack[-1][0] for _, stack in found} == {"leaf"}
     names = {stack[0][0] for _, stack in found}
     assert {HOSTILE[0].decode(), HOSTILE[2].decode(), HOSTILE[4].decode()} < names
+
+
+def expected_of(document, event):
+    """The stacks that a document of kaa's JSON has of an event: {(tid, ((function, file, line), ...)): weight}"""
+    stacks, samples, paths, found = document["stacks"], document["samples"], [], collections.Counter()
+    for parent, function, line in zip(stacks["parent"], stacks["function"], stacks["line"]):
+        row = document["functions"][function]
+        paths.append((*(paths[parent] if parent >= 0 else ()), (row["name"], row["file"] or row["object"], line or None)))
+    for number, thread, stack, weight in zip(*(samples[name] for name in ("event", "thread", "stack", "weight"))):
+        if document["events"][number]["name"] == event:
+            found[document["threads"][thread]["tid"], paths[stack]] += weight
+    return found
+
+
+def beginnings(stacks):
+    """The page cuts long names; what must not be shown is U+FFFD, or a newline."""
+    found = collections.Counter()
+    for (tid, stack), weight in stacks.items():
+        found[tid, tuple((re.sub("[\x00-\x1f\u202e]", "\ufffd", name[:100]), file, line) for name, file, line in stack)] += weight
+    return found
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_what_is_hard_to_write(kaa, name, tmp_path):
+    """Names that end what they stand in, functions and threads that are called alike, recursion, marks, several events."""
+    recording = difficult.recording(kaa, tmp_path / "perf.data")
+    found = STACKS[name](export(kaa, recording, name, tmp_path, "--lines", "--event", "cpu-clock"))
+    wanted = beginnings(expected_of(difficult.document(), "cpu-clock"))
+    assert len(wanted) > 300 and not differing(beginnings(found), wanted)
 
 
 def test_callgrind_has_lines_and_calls(kaa, recording, threads, hostile, tmp_path):

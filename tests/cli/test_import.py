@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from harness import exports, planted, script_output
+from harness import difficult, exports, planted, script_output
 from harness.collapsed import counts, differing
 
 # Those that hold lines, threads and weights. speedscope writes samples in a row with one stack as one.
@@ -103,6 +103,25 @@ def test_collapsed_comes_back(kaa, recording, threads, tmp_path):
         for options in [], ["--lines"]:
             wanted, found = (counts(kaa("export", "-i", which, *options).stdout) for which in (path, back))
             assert not differing(found, wanted)
+
+
+def sums_of_events(kaa, recording):
+    """{event: rows of function, own period and total share}"""
+    text = kaa("report", "--stdio", "--children", "--show-total-period", "-g", "none", "--percent-limit", "0", "--sort", "symbol",
+               "-t", "\x01", "-i", recording).stdout
+    parts = re.split(r"^# Samples: .* of event '(.*)'$", text, flags=re.M)
+    # What must not be shown is U+FFFD in most formats.
+    return {event: sorted(re.sub("[\u202e\ufffd]", "?", row) for row in rows.splitlines() if row and row[0] != "#")
+            for event, rows in zip(parts[1::2], parts[2::2])}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_what_is_hard_to_write_comes_back(kaa, name, tmp_path):
+    """Several events and processes, names that end what they stand in, recursion, marks."""
+    path = difficult.recording(kaa, tmp_path / "perf.data")
+    wanted = sums_of_events(kaa, path)
+    assert set(wanted) == {event for event, _, _ in difficult.EVENTS} and all(len(rows) > 30 for rows in wanted.values())
+    assert sums_of_events(kaa, there_and_back(kaa, path, name, tmp_path)) == wanted
 
 
 @pytest.mark.parametrize("name", FORMATS)
