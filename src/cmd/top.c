@@ -19,6 +19,8 @@ enum {
 	FREQUENCY = 199,
 	DELAY_MS = 1000,
 	DELAY_MIN_MS = 100,
+	/* Samples of a thread that sleeps on, a screen. */
+	SLEEPS_A_SCREEN = 5,
 };
 
 struct top_settings {
@@ -159,6 +161,19 @@ static bool shows_text(const struct top_settings *s)
 
 /* --- Starting and ending -------------------------------------------------- */
 
+static uint64_t delay_ms(const struct top_settings *s)
+{
+	return s->delay ? s->delay : DELAY_MS;
+}
+
+/* A screen has the sleeps that go on, too. */
+static uint64_t sleep_ns(const struct top_settings *s)
+{
+	uint64_t ms = delay_ms(s) < DELAY_MS ? delay_ms(s) : DELAY_MS;
+
+	return ms * 1000000 / SLEEPS_A_SCREEN;
+}
+
 static struct error *set_up(struct top *top, const struct arguments *args,
 			    int *exit_code)
 {
@@ -168,6 +183,7 @@ static struct error *set_up(struct top *top, const struct arguments *args,
 	if (!error)
 		error = record_find_command(&top->setup, record, args,
 					    exit_code);
+	top->setup.options.sampler.sleep_ns = sleep_ns(top->settings);
 	return error ? error : record_take_settings(&top->setup, record);
 }
 
@@ -205,7 +221,7 @@ static struct error *start_reading(struct top *top)
 		.word_count = top->setup.command.words.count,
 		.processes = &top->setup.options.processes,
 		.is_text = shows_text(s),
-		.delay_ms = s->delay ? s->delay : DELAY_MS,
+		.delay_ms = delay_ms(s),
 		.window_ms = s->window,
 		.screens = s->once ? 1 : s->screens,
 	};

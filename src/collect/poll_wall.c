@@ -6,7 +6,7 @@
 #include "perfdata/kaa_stream.h"
 
 enum {
-	/* One sample stands for a sleep, or for so much of it. */
+	/* One sample stands for a sleep, or for so much of it, unless another time is asked for. */
 	SLEEP_NS = 1000000000,
 	/*
 	 * In a tick. A walk finds a thread's state behind those of all newer threads,
@@ -153,6 +153,13 @@ static bool slept_elsewhere(const struct polled_thread *thread,
 		sched->sleeps != thread->sleeps_before);
 }
 
+static bool is_sample_due(const struct poll_wall *wall,
+			  const struct polled_thread *thread)
+{
+	return thread->slept_until - thread->told >
+	       (wall->sleep_ns ? wall->sleep_ns : SLEEP_NS);
+}
+
 static uint32_t ticks_between_looks(const struct poll_wall *wall,
 				    const struct polled_thread *thread)
 {
@@ -221,7 +228,7 @@ static bool sleeps_on(struct poll_wall *wall,
 	    run->ran == thread->slept.ran) {
 		thread->slept_until = thread->parts.until = wall->tick;
 		thread->late_told = wall->late;
-		if (thread->slept_until - thread->told > SLEEP_NS)
+		if (is_sample_due(wall, thread))
 			put_sleep(wall, process, thread);
 		note_sleep(wall, thread);
 		return true;

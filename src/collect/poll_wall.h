@@ -28,6 +28,8 @@ enum {
 struct poll_wall {
 	/* Borrowed. */
 	struct poll_reader *reader;
+	/* As sampler_options has it. */
+	uint64_t sleep_ns;
 	/* When the tick at hand was, and that before, by the clock of records. */
 	uint64_t tick;
 	uint64_t before;

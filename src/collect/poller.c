@@ -205,14 +205,17 @@ static uint64_t period(const struct sampler_options *options)
 	return ns < CLOCKS_PERIOD_MIN ? CLOCKS_PERIOD_MIN : ns;
 }
 
-static struct error *set_time(struct poller *poller, enum sampled_time time)
+static struct error *set_time(struct poller *poller,
+			      const struct sampler_options *options)
 {
 	struct poll_reader *reader = &poller->reader;
+	enum sampled_time time = options->time;
 
 	poller->time = time;
 	if (time == TIME_ON_CPU)
 		return NULL;
 	poller->wall.reader = reader;
+	poller->wall.sleep_ns = options->sleep_ns;
 	reader->walk.keeps = true;
 	reader->gil_only = time == TIME_WITH_GIL;
 	reader->tasks.ending = poll_wall_end_thread;
@@ -236,7 +239,7 @@ struct error *poller_attach(struct poller *poller, struct sampler *sampler)
 	tasks->root = options->root;
 	tasks->inherit = options->inherit;
 	poller->reader.stops = options->polls_native;
-	error = set_time(poller, options->time);
+	error = set_time(poller, options);
 	if (error)
 		return error;
 	poller->ticks.period = period(options);

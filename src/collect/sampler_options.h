@@ -49,6 +49,8 @@ struct sampler_options {
 	uint64_t period;
 	/* Of a source without events. */
 	enum sampled_time time;
+	/* Time by the clock: a sample of a sleep that goes on each so many ns; 0: each second. */
+	uint64_t sleep_ns;
 	/* With native stacks, for which such a source stops threads. */
 	bool polls_native;
 	/* Nobody has asked for that rate. */

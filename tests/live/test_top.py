@@ -353,6 +353,21 @@ def test_once(bpf, kaa, program):
     assert not ended and program.poll() is None
 
 
+def test_a_screen_of_wall_time_has_the_sleeps_that_go_on(root, kaa):
+    """A second of a thread that sleeps all the time is several samples, and not one when it is over."""
+    with started(["/usr/bin/python3", "-c", "def nap(): print(flush=True); input()\nnap()"],
+                 stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        command = [*kaa.command, "top", "--stdio", "--mode", "wall", "--duration", "300", "-p", str(process.pid)]
+        with started(command, stdout=subprocess.PIPE, text=True) as watcher:
+            # Of samples of a second each no window of a second has more than two.
+            for line in watcher.stdout:
+                if (found := re.search(r"  (\d+) samples?, ", line)) and int(found[1]) > 2:
+                    break
+            else:
+                assert False, "it ended"
+
+
 def test_duration(root, kaa, program):
     """As long as `kaa record --duration` records; the program goes on, and a screen stays."""
     result = kaa("top", "--stdio", "-d", "0.2", "--duration", "1.5", "-p", str(program.pid), env=WIDE)

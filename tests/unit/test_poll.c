@@ -1136,6 +1136,33 @@ static void test_the_end_of_wall_time(void **state)
 	end_wall_looks(&w);
 }
 
+/* A sleep that goes on has a sample each second, or as often as is asked for. */
+static void test_a_sleep_that_goes_on(void **state)
+{
+	static const struct {
+		uint64_t sleep_ns;
+		unsigned int ticks;
+	} cases[] = { { 0, 11 }, { 200000000, 3 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct wall_looks w;
+		unsigned int ticks = 0;
+		uint64_t period;
+
+		begin_wall_looks(&w);
+		w.wall.sleep_ns = cases[i].sleep_ns;
+		wall_state(&w, false, "0 0 5\n");
+		assert_int_equal(wall_tick_after(&w, 1000000), 1000000);
+		do {
+			period = wall_tick_after(&w, 100000000);
+		} while (++ticks < 20 && !period);
+		assert_int_equal(ticks, cases[i].ticks);
+		assert_int_equal(period, cases[i].ticks * UINT64_C(100000000));
+		end_wall_looks(&w);
+	}
+}
+
 /* When a thread ended is not known; it was there when it was looked for last. */
 static void test_the_end_of_a_thread(void **state)
 {
@@ -1280,6 +1307,7 @@ int main(void)
 		cmocka_unit_test(test_late_ticks_of_a_thread_that_slept),
 		cmocka_unit_test(test_late_ticks_of_one_sleep),
 		cmocka_unit_test(test_the_end_of_wall_time),
+		cmocka_unit_test(test_a_sleep_that_goes_on),
 		cmocka_unit_test(test_the_end_of_a_thread),
 	};
 
