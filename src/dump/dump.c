@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/map.h"
 #include "collect/code_spans.h"
 #include "collect/python_stack.h"
@@ -26,6 +27,8 @@ enum {
 	/* Of these, tries for a stack that ends where it may not, and for variables. */
 	TRIES_UNREADABLE = 30,
 	TRIES_LOCALS = 60,
+	/* In all so long for those with variables that were in vain; then one a thread. */
+	LOCALS_MS = 2000,
 	/* Looks at the lists of thread states. */
 	TRIES_STATES = 8,
 	/* Reads for the names of threads, and for each thread. */
@@ -50,6 +53,8 @@ struct reading {
 	struct native_frames *native;
 	/* Those of a stack that was walked for a task. */
 	struct variables variables;
+	/* In ns: for tries with variables. */
+	int64_t locals_left;
 	struct error *error;
 	struct py_state_list states;
 	/* pthread_self() to index in states; to offset in names. */
@@ -392,6 +397,12 @@ static enum attempt try_thread(struct reading *reading,
 	return ATTEMPT_DONE;
 }
 
+static bool tries_locals(const struct reading *reading, int i)
+{
+	return reading->options->locals && i < TRIES_LOCALS &&
+	       (!i || reading->locals_left > 0);
+}
+
 static void pause_between(int i)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
@@ -410,11 +421,14 @@ static enum attempt read_thread(struct reading *reading,
 				struct dump_thread *ret)
 {
 	enum attempt result = ATTEMPT_AGAIN;
-	bool locals = reading->options->locals;
 
 	for (int i = 0; i < TRIES && !reading->error; i++) {
-		enum attempt now = try_thread(reading, thread, state,
-					      locals && i < TRIES_LOCALS, ret);
+		bool locals = tries_locals(reading, i);
+		int64_t began = clock_ns(CLOCK_MONOTONIC);
+		enum attempt now = try_thread(reading, thread, state, locals, ret);
+
+		if (locals && now == ATTEMPT_AGAIN)
+			reading->locals_left -= clock_ns(CLOCK_MONOTONIC) - began;
 
 		if (now == ATTEMPT_GONE)
 			return now;
@@ -678,6 +692,7 @@ struct error *dump_create(struct subject *subject,
 		.subject = subject,
 		.options = options,
 		.release = py_release_of(&subject->python.layout),
+		.locals_left = LOCALS_MS * INT64_C(1000000),
 	};
 	struct error *error;
 

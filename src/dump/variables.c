@@ -3,11 +3,12 @@
 
 #include <string.h>
 
+#include "dump/page_memory.h"
 #include "python/locals.h"
 #include "python/releases.h"
 
 enum {
-	/* Reads for the variables of a thread; bytes of their words. */
+	/* Reads for the variables of a thread, each of two times; bytes of their words. */
 	READS_MAX = 200000,
 	TEXT_MAX = 8 << 20,
 	NAME_MAX_BYTES = 256,
@@ -15,7 +16,7 @@ enum {
 
 /* Memory of which so many reads are left. */
 struct memory {
-	const struct py_memory *memory;
+	struct page_memory pages;
 	size_t reads_left;
 };
 
@@ -25,6 +26,9 @@ struct reading {
 	struct py_objects_reader objects;
 	struct py_value_reader values;
 	struct dump_locals *locals;
+	/* The first of the list that is read here, and the objects from there on. */
+	size_t first;
+	VEC(uint64_t) objects_read;
 	struct strbuf again;
 };
 
@@ -35,23 +39,7 @@ static bool read_memory(void *arg, uint64_t address, void *buf, size_t size)
 	if (!memory->reads_left)
 		return false;
 	memory->reads_left--;
-	return memory->memory->read(memory->memory->arg, address, buf, size);
-}
-
-/* Other threads may change it meanwhile: it counts if it was alike twice. */
-static void put_value(struct reading *reading, uint64_t object,
-		      struct strbuf *out)
-{
-	size_t start = out->len;
-
-	py_value_put(&reading->values, object, out);
-	strbuf_clear(&reading->again);
-	py_value_put(&reading->values, object, &reading->again);
-	if (out->len - start == reading->again.len &&
-	    !memcmp(out->data + start, reading->again.data, reading->again.len))
-		return;
-	strbuf_truncate(out, start);
-	strbuf_puts(out, "[changes while it is read]");
+	return page_memory_read(&memory->pages, address, buf, size);
 }
 
 /* False: there is no room for more. */
@@ -72,10 +60,76 @@ static bool add_local(struct reading *reading, const struct py_local *local)
 	}
 	strbuf_putc(text, '\0');
 	added.value = (uint32_t)text->len;
-	put_value(reading, local->value, text);
+	py_value_put(&reading->values, local->value, text);
 	strbuf_putc(text, '\0');
-	return vec_push(&reading->locals->list, added);
+	if (!reading->bounded.reads_left) {
+		strbuf_truncate(text, added.name);
+		return false;
+	}
+	return vec_push(&reading->objects_read, local->value) &&
+	       vec_push(&reading->locals->list, added);
 }
+
+/* --- all of it again --- */
+
+/* What is read from here on is as it is now. */
+static void forget(struct reading *reading)
+{
+	page_memory_clear(&reading->bounded.pages);
+	reading->objects.type_count = 0;
+}
+
+static bool is_alike(const struct reading *reading, size_t value)
+{
+	const struct strbuf *text = &reading->locals->text;
+
+	return text->failed || reading->again.failed ||
+	       !strcmp(text->data + value, reading->again.data);
+}
+
+static void put_again(struct reading *reading, uint64_t object)
+{
+	strbuf_clear(&reading->again);
+	py_value_put(&reading->values, object, &reading->again);
+}
+
+/* It may have changed since, and hold still for a moment. */
+static void put_at_once(struct reading *reading, struct dump_local *local,
+			uint64_t object)
+{
+	struct strbuf *text = &reading->locals->text;
+	size_t value = text->len;
+
+	forget(reading);
+	py_value_put(&reading->values, object, text);
+	forget(reading);
+	put_again(reading, object);
+	if (!is_alike(reading, value)) {
+		strbuf_truncate(text, value);
+		strbuf_puts(text, "[changes while it is read]");
+	}
+	strbuf_putc(text, '\0');
+	local->value = (uint32_t)value;
+}
+
+/* Other threads may change a value meanwhile: it counts if it was alike twice. */
+static void read_again(struct reading *reading)
+{
+	struct dump_locals *locals = reading->locals;
+
+	forget(reading);
+	reading->bounded.reads_left = READS_MAX;
+	for (size_t i = reading->first; i < locals->list.count; i++) {
+		struct dump_local *local = &locals->list.data[i];
+		uint64_t object = reading->objects_read.data[i - reading->first];
+
+		put_again(reading, object);
+		if (!is_alike(reading, local->value))
+			put_at_once(reading, local, object);
+	}
+}
+
+/* --- frames --- */
 
 static void read_frame(struct reading *reading, uint64_t frame,
 		       struct variables_of *ret)
@@ -97,7 +151,12 @@ static void reading_init(struct reading *reading, struct subject *subject,
 	const struct py_layout *layout = &subject->python.layout;
 	const struct py_release *release = py_release_of(layout);
 
-	reading->bounded = (struct memory){ memory, READS_MAX };
+	*reading = (struct reading){
+		.bounded = { PAGE_MEMORY_INIT(memory), READS_MAX },
+		.locals = locals,
+		.first = locals->list.count,
+		.again = STRBUF_INIT,
+	};
 	reading->memory =
 		(struct py_memory){ read_memory, &reading->bounded, NULL };
 	reading->objects = (struct py_objects_reader)PY_OBJECTS_INIT(
@@ -105,8 +164,15 @@ static void reading_init(struct reading *reading, struct subject *subject,
 	reading->values = (struct py_value_reader){ &reading->objects,
 						    &release->values,
 						    &subject->builtins };
-	reading->locals = locals;
-	reading->again = (struct strbuf)STRBUF_INIT;
+}
+
+/* Of what ran out of memory the caller learns by its text. */
+static void end(struct reading *reading)
+{
+	read_again(reading);
+	page_memory_deinit(&reading->bounded.pages);
+	vec_deinit(&reading->objects_read);
+	strbuf_deinit(&reading->again);
 }
 
 void variables_read(struct variables *variables, struct subject *subject,
@@ -122,7 +188,7 @@ void variables_read(struct variables *variables, struct subject *subject,
 		if (!vec_push(&variables->frames, of))
 			break;
 	}
-	strbuf_deinit(&reading.again);
+	end(&reading);
 }
 
 void variables_read_awaits(struct subject *subject,
@@ -141,7 +207,7 @@ void variables_read_awaits(struct subject *subject,
 		frame->first_local = of.first;
 		frame->local_count = of.count;
 	}
-	strbuf_deinit(&reading.again);
+	end(&reading);
 }
 
 bool variables_append(const struct dump_locals *from, struct dump_locals *ret)
