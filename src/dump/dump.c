@@ -714,6 +714,8 @@ struct error *dump_create(struct subject *subject,
 		return error_no_memory();
 	code_table_init(&reading.codes);
 	error = read_all(&reading);
+	if (!error && !dump->threads.count)
+		error = subject_ended(subject);
 	dump->has_gil = has_gil(&reading);
 	reading_deinit(&reading);
 	if (error)

@@ -214,7 +214,7 @@ struct dump_options {
 	bool tasks;
 };
 
-/* The subject's Python was found. */
+/* The subject's Python was found. ERROR_FAULT: it has ended meanwhile. */
 struct error *dump_create(struct subject *subject,
 			  const struct dump_options *options,
 			  struct dump **ret);

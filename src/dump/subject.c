@@ -181,7 +181,7 @@ static struct error *try_maps(struct subject *subject, bool usual,
 	return error;
 }
 
-struct error *subject_find_python(struct subject *subject)
+static struct error *find_python(struct subject *subject)
 {
 	struct error *refused = NULL;
 	struct error *error = try_maps(subject, true, &refused);
@@ -205,4 +205,22 @@ struct error *subject_find_python(struct subject *subject)
 		       error_create(ERROR_NOT_FOUND,
 				    "process %d runs no CPython, and has no command line",
 				    (int)subject->pid);
+}
+
+struct error *subject_ended(const struct subject *subject)
+{
+	return error_create(ERROR_FAULT,
+			    "process %d ended before it could be read",
+			    (int)subject->pid);
+}
+
+/* Of a process that has ended anything may seem wrong. */
+struct error *subject_find_python(struct subject *subject)
+{
+	struct error *error = find_python(subject);
+
+	if (!error || !subject->kind->has_ended(subject))
+		return error;
+	error_destroy(error);
+	return subject_ended(subject);
 }

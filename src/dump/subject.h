@@ -90,6 +90,8 @@ struct subject_kind {
 	bool (*end)(struct subject *subject, struct subject_thread *thread);
 	/* It is not read again. */
 	void (*release)(struct subject *subject, struct subject_thread *thread);
+	/* It is not there any more; never of a core. */
+	bool (*has_ended)(struct subject *subject);
 	void (*destroy)(struct subject *subject);
 };
 
@@ -129,9 +131,12 @@ struct error *subject_open_live(pid_t pid, struct subject **ret);
 struct error *subject_open_core(const char *path, struct subject **ret);
 void subject_destroy(struct subject *subject);
 
+/* ERROR_FAULT */
+struct error *subject_ended(const struct subject *subject);
 /*
  * Finds the CPython in its maps. ERROR_UNSUPPORTED: there is none that kaa can
- * read, and why; ERROR_NOT_FOUND: nothing in a process that runs looks like one.
+ * read, and why; ERROR_NOT_FOUND: nothing in a process that runs looks like one;
+ * ERROR_FAULT: it has ended meanwhile.
  */
 struct error *subject_find_python(struct subject *subject);
 

@@ -275,6 +275,12 @@ static void release(struct subject *subject, struct subject_thread *thread)
 	(void)thread;
 }
 
+static bool has_ended(struct subject *subject)
+{
+	(void)subject;
+	return false;
+}
+
 static void destroy(struct subject *subject)
 {
 	struct core_subject *core = core_of(subject);
@@ -296,6 +302,7 @@ static const struct subject_kind kind = {
 	.begin = begin,
 	.end = end,
 	.release = release,
+	.has_ended = has_ended,
 	.destroy = destroy,
 };
 

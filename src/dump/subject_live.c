@@ -184,6 +184,14 @@ static void release(struct subject *subject, struct subject_thread *thread)
 	task_files_close(&thread->files);
 }
 
+static bool has_ended(struct subject *subject)
+{
+	char byte;
+
+	return remote_memory_read(&live_of(subject)->memory, 0, &byte, 1) ==
+	       -ESRCH;
+}
+
 /* --- what /proc says --- */
 
 static struct error *read_maps(struct live *live)
@@ -385,6 +393,7 @@ static const struct subject_kind kind = {
 	.begin = begin,
 	.end = end,
 	.release = release,
+	.has_ended = has_ended,
 	.destroy = destroy,
 };
 

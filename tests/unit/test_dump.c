@@ -282,6 +282,62 @@ static void test_system_calls(void **state)
 	assert_string_equal(name.data, "futex system call 9999");
 }
 
+/* --- a process that ends --- */
+
+static enum subject_read begin(struct subject *subject,
+			       struct subject_thread *thread)
+{
+	(void)subject;
+	(void)thread;
+	return SUBJECT_GONE;
+}
+
+static void release(struct subject *subject, struct subject_thread *thread)
+{
+	(void)subject;
+	(void)thread;
+}
+
+static bool has_ended(struct subject *subject)
+{
+	return subject->signal;
+}
+
+static bool read_nothing(void *arg, uint64_t address, void *buf, size_t size)
+{
+	(void)arg;
+	(void)address;
+	(void)buf;
+	(void)size;
+	return false;
+}
+
+/* It is neither another program, nor one without threads. */
+static void test_a_process_that_ends(void **state)
+{
+	static const struct subject_kind kind = { .begin = begin,
+						  .release = release,
+						  .has_ended = has_ended };
+	static char word[] = "x";
+	struct subject_thread thread = { .tid = 7, .files = TASK_FILES_INIT };
+	struct subject subject = { .kind = &kind,
+				   .pid = 7,
+				   .command = word,
+				   .memory = { read_nothing, NULL, NULL } };
+	const struct dump_options options = {};
+	struct dump *dump = NULL;
+
+	(void)state;
+	assert_fails(subject_find_python(&subject), ERROR_NOT_FOUND);
+	subject.signal = SIGKILL;
+	assert_fails(subject_find_python(&subject), ERROR_FAULT);
+	subject.interpreter = word;
+	subject.python.layout.version = 0x030c01f0;
+	subject.threads.data = &thread;
+	subject.threads.count = 1;
+	assert_fails(dump_create(&subject, &options, &dump), ERROR_FAULT);
+}
+
 /* --- words --- */
 
 static const char long_path[] =
@@ -531,6 +587,7 @@ int main(void)
 		cmocka_unit_test(test_core_that_is_wrong),
 		cmocka_unit_test(test_other_files),
 		cmocka_unit_test(test_system_calls),
+		cmocka_unit_test(test_a_process_that_ends),
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_text_of_a_death),
 		cmocka_unit_test(test_json),
