@@ -2,6 +2,7 @@
 /* `kaa dump`: what the threads of a process do now. */
 #include <elf.h>
 #include <errno.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,8 @@
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "cmd/framework/command.h"
+#include "cmd/framework/manual.h"
+#include "cmd/reading/answer_print.h"
 #include "dump/dump.h"
 #include "dump/subject.h"
 #include "explore/sources.h"
@@ -19,7 +22,8 @@
 #include "sys/privilege.h"
 #include "view/own_command.h"
 
-enum { WIDTH = 80 };
+/* Columns that a line has at least. */
+enum { WIDTH_MIN = 80 };
 
 struct dump_settings {
 	struct dump_options options;
@@ -93,13 +97,20 @@ static void put_source(void *arg, const char *file, uint32_t line,
 		sources_put_line(arg, file, line, out);
 }
 
+static size_t width(void)
+{
+	size_t columns = answer_columns(STDOUT_FILENO);
+
+	return columns < WIDTH_MIN ? WIDTH_MIN : columns;
+}
+
 /* The files are those that the process sees. */
 static void print_text(const struct dump *dump, bool source,
 		       struct strbuf *out)
 {
 	struct sources sources = {};
 	const struct dump_words words = {
-		.width = WIDTH,
+		.width = width(),
 		.put_source = source ? put_source : NULL,
 		.arg = &sources,
 	};
@@ -108,6 +119,8 @@ static void print_text(const struct dump *dump, bool source,
 	snprintf(root, sizeof(root), "/proc/%d/root", (int)dump->pid);
 	if (!dump->core)
 		sources.symfs = root;
+	/* Names are shown as far as the user's terminal knows their letters. */
+	setlocale(LC_CTYPE, "");
 	dump_text(dump, &words, out);
 	sources_deinit(&sources);
 }
@@ -202,6 +215,7 @@ const struct command command_dump = {
 			"kaa dump --json 1234 | jq '.threads[].name'",
 			NULL,
 		},
+	.environment = (const char *const[]){ MANUAL_COLUMNS, NULL },
 	.settings_size = sizeof(struct dump_settings),
 	.run = run,
 };

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,6 +117,7 @@ static struct error *print_waits(struct top_show *show, size_t columns)
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	struct error *error = NULL;
 
+	setlocale(LC_CTYPE, "");
 	puts("no samples of Python code");
 	if (!live_state(show->live).has_ended)
 		error = put_waits(show, WAIT_LINES, columns, true, &text);

@@ -9,6 +9,7 @@
 #include "dump/async_awaits.h"
 #include "dump/frame_text.h"
 #include "view/fit.h"
+#include "view/printable.h"
 
 enum {
 	/* Columns of the table. */
@@ -198,8 +199,7 @@ static void put_head(const struct dump_tasks *tasks, size_t width,
 	frame_text_line(out, line.data, width);
 	strbuf_clear(&line);
 	put_waits(tasks, &line);
-	if (line.len)
-		frame_text_line(out, line.data, width);
+	fit_lines(out, line.data, width);
 	if (tasks->unknown)
 		strbuf_printf(out,
 			      "[%zu task%s not read: this build of asyncio is not known]\n",
@@ -216,7 +216,7 @@ static void put_column(struct strbuf *out, const char *text, size_t width)
 	size_t before = out->len, shown;
 
 	fit_begin(out, text, strlen(text), width);
-	shown = out->len - before;
+	shown = printable_width(out->data + before, out->len - before);
 	strbuf_fill(out, ' ', (shown < width ? width - shown : 0) + 1);
 }
 

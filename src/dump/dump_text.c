@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A dump in words: what most want to know first, and 80 columns. */
+/* A dump in words: what most want to know first, and lines of the width that is asked for. */
 #include <inttypes.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -11,6 +11,17 @@
 #include "dump/frame_text.h"
 #include "sys/task_syscall.h"
 #include "view/fit.h"
+
+enum {
+	/* Columns of the name of a thread that holds the GIL. */
+	HOLDER_WIDTH = 40,
+	/* Columns before a frame. */
+	FRAME_INDENT = 4,
+	/* Frames that call each other in a circle: how many, how often, and how often shown. */
+	ROUND_MAX = 8,
+	ROUNDS_MANY = 4,
+	ROUNDS_SHOWN = 2,
+};
 
 static const char *name_of(const struct dump_thread *thread)
 {
@@ -112,15 +123,17 @@ static void put_gil(const struct dump *dump, size_t width, struct strbuf *out)
 	vec_for_each(thread, &dump->threads) {
 		if (!thread->holds_gil)
 			continue;
-		strbuf_printf(&line, "%s%s (%d)", holders++ ? ", " : "",
-			      name_of(thread), (int)thread->tid);
+		strbuf_puts(&line, holders++ ? ", " : "");
+		fit_begin(&line, name_of(thread), strlen(name_of(thread)),
+			  HOLDER_WIDTH);
+		strbuf_printf(&line, " (%d)", (int)thread->tid);
 	}
 	strbuf_puts(&line, holders	   ? " held the GIL" :
 			   dump->has_gil ? "none held the GIL" :
 					   "there is no GIL");
 	if (want)
 		strbuf_printf(&line, ", %zu waited for it", want);
-	frame_text_line(out, line.data, width);
+	fit_lines(out, line.data, width);
 }
 
 /* --- threads --- */
@@ -221,6 +234,75 @@ static void put_problem(const struct dump_thread *thread, struct strbuf *out)
 			    "    [variables not read: it never held still for so long]\n");
 }
 
+/* --- recursion --- */
+
+static bool is_same(const struct dump_frame *a, const struct dump_frame *b)
+{
+	return a->kind == b->kind && a->line == b->line &&
+	       a->source_line == b->source_line &&
+	       !strcmp(a->function, b->function) && !strcmp(a->file, b->file);
+}
+
+/* So often the `size` frames from i on follow each other. */
+static size_t count_rounds(const struct dump_frame_list *frames, size_t i,
+			   size_t size)
+{
+	size_t same = 0;
+
+	while (i + same + size < frames->count &&
+	       is_same(&frames->data[i + same], &frames->data[i + same + size]))
+		same++;
+	return same / size + 1;
+}
+
+/* How many frames from i on are one round of many; 0: none. */
+static size_t find_round(const struct dump_frame_list *frames, size_t i,
+			 size_t *rounds)
+{
+	for (size_t size = 1; size <= ROUND_MAX; size++) {
+		*rounds = count_rounds(frames, i, size);
+		if (*rounds >= ROUNDS_MANY)
+			return size;
+	}
+	return 0;
+}
+
+static void put_frames(const struct dump *dump, const struct dump_thread *thread,
+		       const struct dump_words *words, size_t from, size_t to,
+		       struct strbuf *out)
+{
+	for (size_t i = from; i < to; i++) {
+		const struct dump_frame *frame = &thread->frames.data[i];
+
+		frame_text(frame, words, FRAME_INDENT, out);
+		if (dump->has_locals)
+			frame_text_locals(&thread->locals, frame, words->width,
+					  2 * FRAME_INDENT, out);
+	}
+}
+
+/* A function that calls itself a thousand times is no thousand lines, unless they differ. */
+static void put_stack(const struct dump *dump, const struct dump_thread *thread,
+		      const struct dump_words *words, struct strbuf *out)
+{
+	size_t count = thread->frames.count, rounds = 0;
+
+	for (size_t i = 0; i < count;) {
+		size_t size = dump->has_locals ?
+				      0 :
+				      find_round(&thread->frames, i, &rounds);
+		size_t shown = size ? size * ROUNDS_SHOWN : 1;
+
+		put_frames(dump, thread, words, i, i + shown, out);
+		if (size) {
+			strbuf_fill(out, ' ', FRAME_INDENT);
+			strbuf_printf(out, "[the same %zu function%s %zu more times]\n",
+				      size, plural(size), rounds - ROUNDS_SHOWN);
+		}
+		i += size ? size * rounds : 1;
+	}
+}
+
 void dump_text(const struct dump *dump, const struct dump_words *words,
 	       struct strbuf *out)
 {
@@ -233,10 +315,7 @@ void dump_text(const struct dump *dump, const struct dump_words *words,
 	vec_for_each(thread, &dump->threads) {
 		strbuf_putc(out, '\n');
 		put_thread_head(dump, thread, width, out);
-		vec_for_each(frame, &thread->frames) {
-			frame_text(frame, words, 4, out);
-			frame_text_locals(&thread->locals, frame, width, 8, out);
-		}
+		put_stack(dump, thread, words, out);
 		put_problem(thread, out);
 	}
 }
@@ -270,10 +349,10 @@ static size_t put_brief(const struct dump *dump,
 		put_problem(thread, out);
 		return 2;
 	}
-	frame_text(&thread->frames.data[0], words, 4, out);
+	frame_text(&thread->frames.data[0], words, FRAME_INDENT, out);
 	if (!own || own == &thread->frames.data[0])
 		return 2;
-	frame_text(own, words, 4, out);
+	frame_text(own, words, FRAME_INDENT, out);
 	return 3;
 }
 

@@ -7,6 +7,7 @@ import re
 ROW = re.compile(r"^ *(\d+\.\d)% +(\d+\.\d)%  (?: *\d+\.\d\d  )?(\S+) +(\S+?)(?::(\d+))?(?: {2}.*)?$")
 # The environment of a report that need not shorten names.
 WIDE = {**os.environ, "COLUMNS": "250"}
+NARROW = {**os.environ, "COLUMNS": "80"}
 
 
 def sections(text):

@@ -16,6 +16,7 @@ import types
 import pytest
 
 from harness import py_spy, pythons
+from harness.answer import NARROW
 from harness.call_pairs import wrong_pairs
 from harness.cores import allow_core, dies_with_core
 from harness.nobody import AS_NOBODY, WITHOUT_RIGHTS
@@ -169,7 +170,7 @@ def test_variables_are_those_of_the_program(kaa, python, scripts):
 @pytest.mark.few_versions
 def test_text_fits_80_columns_and_has_all_functions(kaa, python, scripts):
     with parked(python, scripts) as (process, told):
-        text = python.kaa(kaa)("dump", "--locals", str(told["pid"])).stdout
+        text = python.kaa(kaa)("dump", "--locals", str(told["pid"]), env=NARROW).stdout
         # It was not harmed.
         process.stdin.close()
         assert process.wait() == 0
@@ -180,6 +181,36 @@ def test_text_fits_80_columns_and_has_all_functions(kaa, python, scripts):
     for thread in told["threads"]:
         for name, _, line, _, _ in thread["frames"]:
             assert any(re.match(rf"    {re.escape(name)} \(.*:{line}\)$", found) for found in lines), name
+
+
+# Its name and its thread's have other letters; it calls itself, and sleeps at last.
+LETTERS = """
+import sys, threading
+def größe(wert):
+    straße = 'é'
+    if wert:
+        return größe(wert - 1)
+    print(flush=True)
+    sys.stdin.readline()
+threading.current_thread().name = 'Fädchen'
+größe(30)
+"""
+
+
+def test_letters_and_widths(kaa, newest_python):
+    """Names have their letters where the locale has them; lines use what columns there are."""
+    python = newest_python
+    with started([*python.command, "-c", LETTERS], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        def text(*words, **env):
+            return python.kaa(kaa)("dump", *words, str(process.pid), env={**os.environ, "LC_ALL": "C.UTF-8", **env}).stdout
+        assert f"\nFädchen {process.pid} (" in text()
+        assert text().count("größe (") == 3 and "\n    [the same 1 function 28 more times]\n" in text()
+        assert text("--locals").count("größe (") == 31 and "straße = 'é'\n" in text("--locals")
+        plain = text("--locals", LC_ALL="C")
+        assert plain.isascii() and "    gr??e (" in plain
+        assert [len(text(COLUMNS=columns).splitlines()[0]) for columns in ("5", "80", "100")] == [80, 80, 100]
+        assert text(COLUMNS="1000").splitlines()[0].endswith("größe(30)\\x0a")
 
 
 def check_parts(kaa, core, *words):

@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 from harness import parameters, pythons
+from harness.answer import NARROW
 from harness.cores import allow_core, dies_with_core
 from harness.process import run, started
 from harness.waiting import calls_of, until
@@ -229,7 +230,7 @@ def variables_of(frame):
 def test_variables_of_suspended_coroutines(kaa, python, scripts):
     with parked(python, scripts) as (_, told):
         dump = dumped(python.kaa(kaa), "--locals", str(told["pid"]))
-        text = python.kaa(kaa)("dump", "--async", "--locals", str(told["pid"])).stdout
+        text = python.kaa(kaa)("dump", "--async", "--locals", str(told["pid"]), env=NARROW).stdout
     tasks = check_tasks(dump, told)
     for task in told["tasks"]:
         for frame, expected in zip(tasks[escaped(task["name"])]["frames"], task["locals"]):
@@ -249,7 +250,7 @@ def test_variables_of_suspended_coroutines(kaa, python, scripts):
 
 def test_text_fits_80_columns_and_has_a_tree(kaa, python, scripts):
     with parked(python, scripts) as (process, told):
-        lines = python.kaa(kaa)("dump", "--async", str(told["pid"])).stdout.splitlines()
+        lines = python.kaa(kaa)("dump", "--async", str(told["pid"]), env=NARROW).stdout.splitlines()
         # It was not harmed.
         process.stdin.close()
         assert process.wait() == 0

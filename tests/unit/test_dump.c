@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <elf.h>
+#include <locale.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -407,6 +408,105 @@ static void test_text(void **state)
 	assert_non_null(strstr(out.data, "\nnative 13 (holds the GIL, running)\n    [not read: "));
 }
 
+/* Functions that call each other a thousand times are shown twice, and counted. */
+static void test_text_of_a_recursion(void **state)
+{
+	enum { DEPTH = 1000 };
+	static const struct {
+		size_t size;
+		const char *words;
+	} cases[] = {
+		{ 1, "\n    leaf (/x.py:9)\n    f0 (/x.py:10)\n    f0 (/x.py:10)\n    [the same 1 function 998 more times]\n    <module> (/x.py:1)\n" },
+		{ 3, "\n    f0 (/x.py:10)\n    f1 (/x.py:11)\n    f2 (/x.py:12)\n    [the same 3 functions 331 more times]\n    f0 (/x.py:10)\n    <module> (/x.py:1)\n" },
+		{ 9, "\n    f0 (/x.py:10)\n    <module> (/x.py:1)\n" },
+	};
+	static const char *const names[] = { "f0", "f1", "f2", "f3", "f4",
+					     "f5", "f6", "f7", "f8" };
+	const struct dump_words words = { .width = 80 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct dump_frame frames[DEPTH + 2] = {};
+		struct dump_thread thread = { .tid = 12, .comm = "x",
+					      .has_python = true,
+					      .frames = { frames, DEPTH + 2,
+							  DEPTH + 2 } };
+		struct dump dump = { .pid = 12, .command = "x",
+				     .interpreter = "y" };
+
+		frames[0] = (struct dump_frame){ "leaf", "/x.py", 9 };
+		for (uint32_t j = 0; j < DEPTH; j++)
+			frames[j + 1] = (struct dump_frame){
+				names[j % cases[i].size], "/x.py",
+				(uint32_t)(10 + j % cases[i].size)
+			};
+		frames[DEPTH + 1] = (struct dump_frame){ "<module>", "/x.py", 1 };
+		dump.threads.data = &thread;
+		dump.threads.count = 1;
+		for (int locals = 0; locals < 2; locals++) {
+			_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+			size_t lines = 0;
+
+			dump.has_locals = locals;
+			dump_text(&dump, &words, &out);
+			for (const char *p = out.data; *p; p++)
+				lines += *p == '\n';
+			/* Variables may differ. */
+			assert_true(lines < 20 ||
+				    (locals || cases[i].size == 9));
+			assert_int_equal(!strstr(out.data, cases[i].words),
+					 locals && cases[i].size < 9);
+		}
+	}
+}
+
+/* Names are shown with their letters, and the columns stand below each other all the same. */
+static void test_text_of_other_letters(void **state)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	const struct dump_words words = { .width = 80 };
+	struct dump_task task = { .name = "gr\xc3\xb6\xc3\x9f" "e", .state = DUMP_TASK_WAITING,
+				  .wait = PY_WAIT_LOCK, .frame_count = 1 };
+	struct dump_thread threads[2];
+	struct dump dump;
+
+	(void)state;
+	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+	make_dump(&dump, threads);
+	dump.has_tasks = true;
+	dump.tasks.list.data = &task;
+	dump.tasks.list.count = 1;
+	dump.tasks.frames = threads[0].frames;
+	dump.tasks.locals = threads[0].locals;
+	dump_text(&dump, &words, &out);
+	assert_non_null(strstr(out.data,
+			       "\ngr\xc3\xb6\xc3\x9f" "e              waits for a lock                       short:3\n"));
+	setlocale(LC_CTYPE, "C");
+}
+
+/* Lines that count lose nothing. */
+static void test_text_of_many_holders(void **state)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	const struct dump_words words = { .width = 80 };
+	struct dump_thread threads[3] = {};
+	struct dump dump = { .pid = 12, .command = "x", .interpreter = "y" };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++)
+		threads[i] = (struct dump_thread){
+			.tid = 1234567,
+			.comm = "a thread with a name that takes all of 50 columns",
+			.holds_gil = true
+		};
+	threads[2] = (struct dump_thread){ .comm = "x", .wants_gil = true };
+	dump.threads.data = threads;
+	dump.threads.count = 3;
+	dump_text(&dump, &words, &out);
+	assert_non_null(strstr(out.data,
+			       "\n3 threads; a thread with a name that takes all o... (1234567), a thread with a\n  name that takes all o... (1234567) held the GIL, 1 waited for it\n\n"));
+}
+
 /* Of a core the thread that died says so, and not that it sent the signal to itself. */
 static void test_text_of_a_death(void **state)
 {
@@ -589,6 +689,9 @@ int main(void)
 		cmocka_unit_test(test_system_calls),
 		cmocka_unit_test(test_a_process_that_ends),
 		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_text_of_a_recursion),
+		cmocka_unit_test(test_text_of_other_letters),
+		cmocka_unit_test(test_text_of_many_holders),
 		cmocka_unit_test(test_text_of_a_death),
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_text_of_tasks),
