@@ -10,8 +10,8 @@ enum {
 	CHUNK = 64,
 	/* Of a key that is looked for, and characters of a text. */
 	NAME_MAX_BYTES = 64,
-	/* An index table of 2^24 bytes holds more than PY_DICT_MAX. */
-	INDEX_LOG2_MAX = 24,
+	/* Bytes of an index table, and how many indices. */
+	INDEX_LOG2_MAX = 40,
 };
 
 /* Include/object.h: more bits of tp_flags. */
@@ -104,7 +104,9 @@ static uint64_t index_bytes(uint64_t size)
 {
 	if (size <= 0xff)
 		return 1;
-	return size <= 0xffff ? 2 : 4;
+	if (size <= 0xffff)
+		return 2;
+	return size <= 0xffffffff ? 4 : 8;
 }
 
 /* How many bytes of indices stand before the entries; 0: no such table. */
@@ -126,6 +128,13 @@ static uint64_t read_index_size(const struct py_objects_reader *r,
 	return size * index_bytes(size);
 }
 
+/* count: of entries. */
+static void take_count(struct py_dict *dict, uint64_t count)
+{
+	dict->is_cut = count > PY_DICT_MAX;
+	dict->count = dict->is_cut ? PY_DICT_MAX : (uint32_t)count;
+}
+
 static bool open_keys(const struct py_objects_reader *r, uint64_t keys,
 		      struct py_dict *ret)
 {
@@ -135,7 +144,7 @@ static bool open_keys(const struct py_objects_reader *r, uint64_t keys,
 	uint64_t count;
 
 	if (!indices || !py_read_pointer(r, keys + at->keys_entries, &count) ||
-	    count > PY_DICT_MAX || count > indices)
+	    count > indices)
 		return false;
 	if (at->keys_kind != PY_ABSENT &&
 	    (!read_byte(r, keys + at->keys_kind, &kind) ||
@@ -144,8 +153,8 @@ static bool open_keys(const struct py_objects_reader *r, uint64_t keys,
 	*ret = (struct py_dict){
 		.entries = keys + at->keys_indices + indices,
 		.entry_size = kind == DICT_KEYS_GENERAL ? 24 : 16,
-		.count = (uint32_t)count,
 	};
+	take_count(ret, count);
 	return true;
 }
 
@@ -157,11 +166,10 @@ static bool open_table(const struct py_objects_reader *r, uint64_t object,
 
 	if (!py_read_pointer(r, object + r->at->dict_keys, &entries) ||
 	    !py_read_pointer(r, object + r->at->dict_mask, &mask) ||
-	    mask >= PY_DICT_MAX)
+	    mask == UINT64_MAX)
 		return false;
-	*ret = (struct py_dict){ .entries = entries,
-				 .entry_size = 24,
-				 .count = (uint32_t)mask + 1 };
+	*ret = (struct py_dict){ .entries = entries, .entry_size = 24 };
+	take_count(ret, mask + 1);
 	return true;
 }
 
@@ -186,8 +194,13 @@ bool py_dict_open_base(const struct py_objects_reader *r, uint64_t object,
 bool py_dict_open(struct py_objects_reader *r, uint64_t object,
 		  struct py_dict *ret)
 {
-	return is_builtin(type_of(r, object), PY_TYPE_DICT) &&
-	       py_dict_open_base(r, object, ret);
+	struct py_dict dict;
+
+	if (!is_builtin(type_of(r, object), PY_TYPE_DICT) ||
+	    !py_dict_open_base(r, object, &dict) || dict.is_cut)
+		return false;
+	*ret = dict;
+	return true;
 }
 
 /* Entries from `first` on, at most CHUNK, into buf; values apart likewise. */
@@ -474,12 +487,14 @@ bool py_dict_find(struct py_objects_reader *r, const struct py_dict *dict,
 static bool open_shared(const struct py_objects_reader *r, uint64_t type,
 			uint64_t values, struct py_dict *ret)
 {
+	struct py_dict dict;
 	uint64_t keys;
 
 	if (!py_read_pointer(r, type + r->at->type_cached_keys, &keys) ||
-	    !open_keys(r, keys, ret))
+	    !open_keys(r, keys, &dict) || dict.is_cut)
 		return false;
-	ret->values = values + r->at->values_first;
+	dict.values = values + r->at->values_first;
+	*ret = dict;
 	return true;
 }
 

@@ -27,7 +27,7 @@
 #include "python/layout.h"
 
 enum {
-	/* Entries of a dict: of more none is read. */
+	/* Entries of a dict that are read. */
 	PY_DICT_MAX = 1 << 17,
 	PY_TYPES_KEPT = 8,
 };
@@ -84,6 +84,8 @@ struct py_dict {
 	uint64_t entries;
 	uint32_t entry_size;
 	uint32_t count;
+	/* There are more entries than that. */
+	bool is_cut;
 	/* The values, where they stand apart; else 0. */
 	uint64_t values;
 };
@@ -97,9 +99,10 @@ struct py_dict_entry {
 	uint64_t value;
 };
 
+/* Of one with more than PY_DICT_MAX entries it is false. */
 bool py_dict_open(struct py_objects_reader *r, uint64_t object,
 		  struct py_dict *ret);
-/* The same of an object whose type has PY_TYPE_DICT, which is not asked. */
+/* Of an object whose type has PY_TYPE_DICT, which is not asked; the first of many entries. */
 bool py_dict_open_base(const struct py_objects_reader *r, uint64_t object,
 		       struct py_dict *ret);
 /* Calls fn for each entry, in order, until it returns false. */

@@ -9,6 +9,7 @@
 
 #include "obj/elf_symbols.h"
 #include "python/code_name.h"
+#include "python/coroutine.h"
 #include "python/releases.h"
 
 enum {
@@ -623,10 +624,43 @@ static void put_attributes(struct put *p, uint64_t object)
 	p->depth--;
 }
 
+/* Of a type of the interpreter's own with that name. */
+static bool is_builtin(const struct put *p, uint64_t object, const char *name)
+{
+	char found[PY_TYPE_NAME_MAX];
+	struct py_type type;
+
+	return py_type_of(p->v->objects, object, &type) &&
+	       !(type.flags & PY_TYPE_HEAP) &&
+	       py_type_name(p->v->objects, type.address, found) &&
+	       !strcmp(found, name);
+}
+
+/* " f.<locals>.g" of a function, or of that of a method. */
+static void put_function_name(struct put *p, uint64_t object)
+{
+	struct py_objects_reader *r = p->v->objects;
+	const struct py_tasks_at *at = &py_release_of(r->layout)->tasks;
+	size_t start = p->out->len;
+	uint64_t name;
+
+	/* The function stands before the object that it is a method of. */
+	if (!at->function_qualname ||
+	    (is_builtin(p, object, "method") &&
+	     !py_read_pointer(r, object + at->method_self - 8, &object)) ||
+	    !is_builtin(p, object, "function"))
+		return;
+	strbuf_putc(p->out, ' ');
+	if (!py_read_pointer(r, object + at->function_qualname, &name) ||
+	    !py_text_read(r, name, TYPE_NAME_MAX, p->out))
+		strbuf_truncate(p->out, start);
+}
+
 static void put_instance(struct put *p, uint64_t object, uint64_t type)
 {
 	strbuf_putc(p->out, '<');
 	put_type_name(p, type);
+	put_function_name(p, object);
 	strbuf_printf(p->out, " at 0x%" PRIx64, object);
 	put_attributes(p, object);
 	strbuf_putc(p->out, '>');

@@ -31,7 +31,10 @@ OTHERWISE = {
     "slots": r"<Slots at 0x[0-9a-f]+>",
     # In no order: 3.14 sorts the names of a class.
     "shelf": r"<Shelf at 0x[0-9a-f]+: (width=3, label='books'|label='books', width=3)>",
-    "inner": r"<function at 0x[0-9a-f]+>",
+    # From 3.8 on functions have their names.
+    "inner": r"<function( containers.<locals>.inner)? at 0x[0-9a-f]+>",
+    "method": r"<(instance)?method( Shelf.turn)? at 0x[0-9a-f]+>",
+    "crowd": r"\{0: None, 1: None, 2: None, 3: None, 4: None, 5: None, \.\.\.140000 in all\}",
     "many": r"\[0, 1, 2, 3, 4, 5, \.\.\.1000 in all\]",
 }
 # Functions of parked.py whose variables all have values that are known.
@@ -165,6 +168,10 @@ def test_variables_are_those_of_the_program(kaa, python, scripts):
         dump = dumped(python.kaa(kaa), "--locals", str(told["pid"]))
     check_stacks(dump, told)
     assert check_variables(dump, told) >= {"numbers", "texts", "containers"}
+    values = {local["value"].partition(" at ")[0] for thread in dump["threads"] for frame in thread["frames"]
+              for local in frame["locals"]}
+    if python.version >= (3, 8):
+        assert values >= {"<function containers.<locals>.inner", "<method Shelf.turn"}
 
 
 @pytest.mark.few_versions

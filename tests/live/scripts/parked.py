@@ -12,6 +12,8 @@ import time
 
 import native_ids  # noqa: F401
 
+# Of a value that is written down.
+LONG = 10000
 READY = threading.Barrier(4)
 STAY = threading.Event()
 
@@ -22,6 +24,9 @@ class Shelf:
     def __init__(self):
         self.width = 3
         self.label = "books"
+
+    def turn(self):
+        pass
 
 
 class Slots:
@@ -72,10 +77,10 @@ def containers(shelf):
     empty_list, empty_dict, empty_set, empty_frozen = [], {}, set(), frozenset()
     cyclic = [1]
     cyclic.append(cyclic)
-    many = list(range(1000))
+    many, crowd = list(range(1000)), dict.fromkeys(range(140000))
     removed = {"gone": 0, "kept": 1}
     del removed["gone"]
-    words, slots, kind = Words(["w"]), Slots(), Shelf
+    words, slots, kind, method = Words(["w"]), Slots(), Shelf, shelf.turn
     captured = 11
 
     def inner():
@@ -84,7 +89,7 @@ def containers(shelf):
     del unbound
     park()
     return (nothing, one, pair, nested, table, number_keys, unique, fixed, empty_list, empty_dict, empty_set,
-            empty_frozen, cyclic, many, removed, words, slots, kind, inner)
+            empty_frozen, cyclic, many, crowd, removed, words, slots, kind, method, inner)
 
 
 def generate():
@@ -112,7 +117,7 @@ def describe(frame):
         count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
         names = code.co_varnames[:count]
         yield [getattr(code, "co_qualname", code.co_name), code.co_filename, frame.f_lineno, list(names),
-               {} if code.co_name == "<module>" else {name: repr(value) for name, value in frame.f_locals.items()}]
+               {} if code.co_name == "<module>" else {name: repr(value)[:LONG] for name, value in frame.f_locals.items()}]
         frame = frame.f_back
 
 

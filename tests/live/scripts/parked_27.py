@@ -57,6 +57,7 @@ def containers(shelf):
     left.discard(6)
     no_mapping, no_group = {}, set()
     many, words = list(range(1000)), Words(["w"])
+    crowd = dict.fromkeys(range(140000))
     kind = Shelf
     cell = "in a cell"
 
