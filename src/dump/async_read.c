@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "dump/async_awaits.h"
+#include "dump/page_memory.h"
 #include "dump/variables.h"
 #include "python/async_wait.h"
 #include "python/code_names.h"
@@ -87,7 +88,11 @@ struct async {
 	size_t all_left;
 	/* By clock_ms(). */
 	int64_t deadline;
+	/* Read page by page: a loop's thread does not hold still for long. */
+	struct page_memory pages;
 	struct py_memory memory;
+	/* The same as it is at each read. */
+	struct py_memory direct;
 	struct py_objects_reader objects;
 	struct py_tasks_reader tasks;
 	struct py_value_reader values;
@@ -102,15 +107,28 @@ struct async {
 	struct reading reading;
 };
 
+static bool take_read(struct async *async)
+{
+	if (!async->reads_left)
+		return false;
+	async->reads_left--;
+	return true;
+}
+
 static bool read_bounded(void *arg, uint64_t address, void *buf, size_t size)
 {
 	struct async *async = arg;
 
-	if (!async->reads_left)
-		return false;
-	async->reads_left--;
-	return async->subject->memory.read(async->subject->memory.arg, address,
-					   buf, size);
+	return take_read(async) &&
+	       page_memory_read(&async->pages, address, buf, size);
+}
+
+static bool read_direct(void *arg, uint64_t address, void *buf, size_t size)
+{
+	struct async *async = arg;
+	const struct py_memory *memory = &async->subject->memory;
+
+	return take_read(async) && memory->read(memory->arg, address, buf, size);
 }
 
 static size_t read_words(void *arg, const uint64_t *addresses, size_t count,
@@ -140,6 +158,7 @@ static void begin_reading(struct async *async)
 							  READS_MAX;
 	async->all_left -= async->reads_left;
 	async->objects.type_count = 0;
+	page_memory_clear(&async->pages);
 }
 
 /* False: there were not enough reads. */
@@ -370,7 +389,7 @@ static void read_now(struct async *async, const struct loop_thread *of,
 	if (!read_frames(async, reading))
 		task->awaits.end = PY_AWAITS_UNREADABLE;
 	if (reading->with_locals)
-		variables_read_awaits(async->subject, &async->memory,
+		variables_read_awaits(async->subject, &async->direct,
 				      &reading->frames, &reading->locals);
 	reading->is_current = is_current(async, of, task);
 	if (reading->is_current)
@@ -779,6 +798,9 @@ static void async_init(struct async *async)
 		read_bounded, async,
 		async->subject->memory.read_words ? read_words : NULL
 	};
+	async->direct = (struct py_memory){ read_direct, async, NULL };
+	async->pages = (struct page_memory)PAGE_MEMORY_INIT(
+		&async->subject->memory);
 	async->objects = (struct py_objects_reader)PY_OBJECTS_INIT(
 		layout, &async->release->objects, &async->memory);
 	async->tasks = (struct py_tasks_reader){ &async->objects,
@@ -798,6 +820,7 @@ static void async_init(struct async *async)
 static void async_deinit(struct async *async)
 {
 	code_names_deinit(&async->names);
+	page_memory_deinit(&async->pages);
 	vec_deinit(&async->threads);
 	vec_deinit(&async->found);
 	map_deinit(&async->index_of);

@@ -286,6 +286,18 @@ static void test_thread_that_holds_still(void **state)
 	}
 }
 
+/* It does not for long: tasks are read with a few system calls each. */
+static void test_reads_of_a_task(void **state)
+{
+	enum { COUNT = 100, READS = 14 };
+
+	(void)state;
+	make(COUNT, (struct thread_script){ .held = SIZE_MAX });
+	made.world.reads = 0;
+	assert_problems(read_made_tasks(), COUNT, DUMP_TASK_NO_PROBLEM);
+	assert_in_range(made.world.reads, COUNT, COUNT * READS);
+}
+
 /* Its tasks are known by their loop, and nothing else is said of them. */
 static void test_thread_that_never_holds_still(void **state)
 {
@@ -597,6 +609,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_thread_that_holds_still, forget_dump),
+		cmocka_unit_test_teardown(test_reads_of_a_task, forget_dump),
 		cmocka_unit_test_teardown(test_thread_that_never_holds_still, forget_dump),
 		cmocka_unit_test_teardown(test_thread_that_ends, forget_dump),
 		cmocka_unit_test_teardown(test_thread_that_runs_on, forget_dump),
