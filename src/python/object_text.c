@@ -24,6 +24,8 @@ enum {
 	DIGITS_MAX = 477,
 	TYPE_NAME_MAX = 80,
 	BILLION = 1000000000,
+	/* Classes between a class and the built-in one that it is derived from. */
+	BASES_MAX = 16,
 	/* Decimal digits that tell any double from all others. */
 	DOUBLE_DIGITS = 17,
 };
@@ -680,12 +682,40 @@ static bool put_constant(struct put *p, uint64_t object)
 	return word;
 }
 
+/* Which of the types without a flag it is, or derived from; 0: none. */
+static uint64_t find_unflagged(const struct put *p, uint64_t type)
+{
+	const struct py_objects_reader *r = p->v->objects;
+	const struct py_builtins *b = p->v->builtins;
+	uint32_t base = py_release_of(r->layout)->tasks.type_base;
+
+	for (int i = 0; type && i < BASES_MAX; i++) {
+		if (type == b->float_type || type == b->set_type ||
+		    type == b->frozenset_type)
+			return type;
+		if (!base || !py_read_pointer(r, type + base, &type))
+			return 0;
+	}
+	return 0;
+}
+
+static bool put_unflagged(struct put *p, uint64_t object, uint64_t type)
+{
+	const struct py_builtins *b = p->v->builtins;
+
+	if (!type)
+		return false;
+	if (type == b->float_type)
+		put_float(p, object);
+	else
+		put_set(p, object, type == b->frozenset_type);
+	return true;
+}
+
 /* What an object of a built-in type, or of a class derived from it, holds. */
 static bool put_base(struct put *p, uint64_t object,
 		     const struct py_type *type, size_t max)
 {
-	const struct py_builtins *b = p->v->builtins;
-
 	if (py_int_is_plain(p->v->objects, type))
 		put_plain_int(p, object);
 	else if (type->flags & PY_TYPE_INT)
@@ -700,13 +730,9 @@ static bool put_base(struct put *p, uint64_t object,
 		put_list(p, object);
 	else if (type->flags & PY_TYPE_DICT)
 		put_dict(p, object);
-	else if (type->address == b->float_type)
-		put_float(p, object);
-	else if (type->address == b->set_type ||
-		 type->address == b->frozenset_type)
-		put_set(p, object, type->address == b->frozenset_type);
 	else
-		return false;
+		return put_unflagged(p, object,
+				     find_unflagged(p, type->address));
 	return true;
 }
 

@@ -27,11 +27,14 @@ from harness.waiting import calls_of, until, until_busy
 OTHERWISE = {
     "colour": r"<Colour 7>",
     "words": r"<Words \['w'\]>",
+    "bag": r"<Bag (\{5\}|at 0x[0-9a-f]+)>",
+    "fixed_bag": r"<Fixed (frozenset\(\{6\}\)|at 0x[0-9a-f]+)>",
+    "length": r"<Length (1\.5|at 0x[0-9a-f]+)>",
     "kind": r"<class Shelf>",
     "slots": r"<Slots at 0x[0-9a-f]+>",
     # In no order: 3.14 sorts the names of a class.
     "shelf": r"<Shelf at 0x[0-9a-f]+: (width=3, label='books'|label='books', width=3)>",
-    # From 3.8 on functions have their names.
+    # From 3.8 on functions have their names, and these classes values.
     "inner": r"<function( containers.<locals>.inner)? at 0x[0-9a-f]+>",
     "method": r"<(instance)?method( Shelf.turn)? at 0x[0-9a-f]+>",
     "crowd": r"\{0: None, 1: None, 2: None, 3: None, 4: None, 5: None, \.\.\.140000 in all\}",
@@ -171,7 +174,8 @@ def test_variables_are_those_of_the_program(kaa, python, scripts):
     values = {local["value"].partition(" at ")[0] for thread in dump["threads"] for frame in thread["frames"]
               for local in frame["locals"]}
     if python.version >= (3, 8):
-        assert values >= {"<function containers.<locals>.inner", "<method Shelf.turn"}
+        assert values >= {"<function containers.<locals>.inner", "<method Shelf.turn", "<Bag {5}>",
+                          "<Fixed frozenset({6})>", "<Length 1.5>"}
 
 
 @pytest.mark.few_versions

@@ -44,6 +44,18 @@ class Words(list):
     pass
 
 
+class Bag(set):
+    pass
+
+
+class Fixed(frozenset):
+    pass
+
+
+class Length(float):
+    pass
+
+
 def park():
     READY.wait()
     STAY.wait()
@@ -81,6 +93,7 @@ def containers(shelf):
     removed = {"gone": 0, "kept": 1}
     del removed["gone"]
     words, slots, kind, method = Words(["w"]), Slots(), Shelf, shelf.turn
+    bag, fixed_bag, length = Bag([5]), Fixed([6]), Length(1.5)
     captured = 11
 
     def inner():
@@ -89,7 +102,8 @@ def containers(shelf):
     del unbound
     park()
     return (nothing, one, pair, nested, table, number_keys, unique, fixed, empty_list, empty_dict, empty_set,
-            empty_frozen, cyclic, many, crowd, removed, words, slots, kind, method, inner)
+            empty_frozen, cyclic, many, crowd, removed, words, slots, kind, method, bag,
+            fixed_bag, length, inner)
 
 
 def generate():
