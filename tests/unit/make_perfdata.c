@@ -146,16 +146,38 @@ static const char *native_path(char path[4096])
 	return path;
 }
 
-static void put_code(const struct event *event, size_t i)
+/* Of the kaa stream. */
+static void put_payload(const struct event *event, uint64_t time,
+			const struct strbuf *payload)
 {
-	struct strbuf payload = STRBUF_INIT;
 	struct record r = { .type = PERF_RECORD_SAMPLE,
 			    .misc = PERF_RECORD_MISC_USER,
 			    .event = event,
 			    .pid = PID,
 			    .tid = PID,
-			    .time = START_TIME,
+			    .time = time,
 			    .id = event->ids.data[0] };
+
+	r.sample = (struct record_sample){ .period = 1,
+					   .raw = (uint8_t *)payload->data,
+					   .raw_size = payload->len };
+	check(perfdata_writer_put(writer, &r));
+}
+
+/* The end of a whole recording. */
+static void put_summary(const struct event *event, uint64_t time)
+{
+	const struct kaa_counter counter = { .name = { "lost", 4 } };
+	struct strbuf payload = STRBUF_INIT;
+
+	check(kaa_encode_summary(&counter, 1, &payload));
+	put_payload(event, time, &payload);
+	strbuf_deinit(&payload);
+}
+
+static void put_code(const struct event *event, size_t i)
+{
+	struct strbuf payload = STRBUF_INIT;
 	struct kaa_code code = {
 		.start = starts[i],
 		.slots = codes[i].slots,
@@ -167,10 +189,7 @@ static void put_code(const struct event *event, size_t i)
 	uint32_t encoded;
 
 	check(kaa_encode_code(&code, &payload, &encoded));
-	r.sample = (struct record_sample){ .period = 1,
-					   .raw = (uint8_t *)payload.data,
-					   .raw_size = payload.len };
-	check(perfdata_writer_put(writer, &r));
+	put_payload(event, START_TIME, &payload);
 	strbuf_deinit(&payload);
 }
 
@@ -294,6 +313,7 @@ int main(int argc, char **argv)
 		put_code(events.list.data[1], i);
 	for (uint64_t i = 0; i < samples; i++)
 		put_sample(events.list.data[0], i);
+	put_summary(events.list.data[1], START_TIME + 1000000 * samples);
 	check(features_fill_host(&features, ""));
 	check(features_set_string(&features, FEATURE_VERSION, "kaa 0.1.0"));
 	for (int i = 0; i < argc; i++)
