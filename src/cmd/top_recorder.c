@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,12 +32,13 @@ enum {
 
 /* --- The child ------------------------------------------------------------ */
 
-/* Descriptors of the child, in the order in which it needs them. */
+/* Descriptors of the child, in the order in which it needs them, and who reads. */
 struct channels {
 	int output_fd;
 	int data_fd;
 	/* -1: as it is. */
 	int notes_fd;
+	pid_t view;
 };
 
 static void print_note(const char *text)
@@ -98,8 +100,19 @@ static void say_end(const struct recorder *recorder,
 			     WEXITSTATUS(status));
 }
 
+/*
+ * Of a program that sleeps nothing is written, and no write would fail. The kernel
+ * forgets it when rights are given up (PR_SET_PDEATHSIG(2const)).
+ */
+static void end_with(pid_t view)
+{
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != view)
+		raise(SIGTERM);
+}
+
 static struct error *run_recorder(struct record_setup *setup,
-				  const struct record_settings *s)
+				  const struct record_settings *s, pid_t view)
 {
 	_cleanup_(cleanup_recorder_) struct recorder *recorder = NULL;
 	struct recorder_result result = { .status = -1 };
@@ -111,6 +124,7 @@ static struct error *run_recorder(struct record_setup *setup,
 		error = privilege_drop(&setup->invoker);
 	if (error)
 		return error;
+	end_with(view);
 	record_say_source(recorder, setup, "top", s->verbose);
 	if (recorder_user_only(recorder))
 		record_say_user_only(recorder_refusal(recorder));
@@ -130,9 +144,11 @@ child(struct record_setup *setup, const struct record_settings *s,
       const struct arguments *args, const struct channels *channels,
       int data_fd)
 {
-	struct error *error = fork_command(setup, s, args, channels);
+	struct error *error;
 	int code = 0;
 
+	end_with(channels->view);
+	error = fork_command(setup, s, args, channels);
 	/* Who reads may go: then there is nothing left to do. That is not this process. */
 	close(data_fd);
 	signal(SIGPIPE, SIG_DFL);
@@ -141,7 +157,7 @@ child(struct record_setup *setup, const struct record_settings *s,
 	if (!error)
 		error = replace_fd(channels->data_fd, STDOUT_FILENO);
 	if (!error)
-		error = run_recorder(setup, s);
+		error = run_recorder(setup, s, channels->view);
 	if (error) {
 		message_error(error);
 		code = error->code == ERROR_INVALID_ARGUMENT ?
@@ -194,7 +210,7 @@ struct error *top_recorder_start(struct record_setup *setup,
 				 const struct arguments *args, bool keeps_notes,
 				 struct top_recorder *ret)
 {
-	struct channels channels = { -1, -1, -1 };
+	struct channels channels = { -1, -1, -1, getpid() };
 	struct error *error = open_channels(args, keeps_notes, ret, &channels);
 
 	if (!error) {

@@ -193,6 +193,19 @@ def test_the_recorder_outlives_nobody(bpf, kaa, program):
         until(lambda: not is_there(recorder), "the recorder's end")
 
 
+def test_the_recorder_of_an_idle_program_outlives_nobody(root, kaa):
+    """It has nothing to write, and so no write that would fail."""
+    with started(["/usr/bin/python3", "-c", "print(flush=True); input()"],
+                 stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+        program.stdout.readline()
+        with kaa.start("top", "--stdio", "-p", program.pid, stdout=subprocess.PIPE, text=True) as process:
+            until(lambda: "no samples" in process.stdout.readline(), "a screen")
+            recorder, = children_of(process.pid)
+            process.kill()
+            until(lambda: not is_there(recorder), "the recorder's end")
+        assert program.poll() is None
+
+
 def test_a_long_note_is_whole(kaa, root):
     """While there are no samples it has lines of its own."""
     with started([sys.executable, "-c", "import time; print(flush=True); time.sleep(1000)"], stdout=subprocess.PIPE) as process:
