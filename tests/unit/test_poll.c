@@ -1257,6 +1257,26 @@ static void test_effort_of_a_look(void **state)
 	assert_true(effort.ns < 10000000);
 }
 
+static uint64_t losses(void *arg, bool tasks)
+{
+	(void)arg;
+	return tasks ? 3 : 5;
+}
+
+/* Who fills the rings says what found no room: samples are one thing, processes another. */
+static void test_losses_of_tasks_are_no_samples(void **state)
+{
+	const struct sampler_producer producer = { .lost = losses };
+	const struct sampler_options options = { .clockid = -1 };
+	struct sampler sampler;
+
+	(void)state;
+	assert_ok(sampler_open_own(&sampler, &options, &producer));
+	assert_int_equal(sampler_lost(&sampler, false), 5);
+	assert_int_equal(sampler_lost(&sampler, true), 3);
+	sampler_close(&sampler);
+}
+
 /* Beyond the limits; what failed before has nothing to do with it. */
 static void test_more_threads_than_are_followed(void **state)
 {
@@ -1278,6 +1298,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_more_threads_than_are_followed),
+		cmocka_unit_test(test_losses_of_tasks_are_no_samples),
 		cmocka_unit_test(test_age_of_a_list_of_tasks),
 		cmocka_unit_test(test_effort_of_a_look),
 		cmocka_unit_test(test_stat),
