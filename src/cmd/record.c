@@ -447,18 +447,20 @@ static void say_codes(const struct recorder_result *result)
 			     made, plural(made), made == 1 ? "was" : "were");
 }
 
+/* is_whole: all that was counted is in the file. */
 static void print_summary(const struct record_setup *setup,
 			  const struct record_before *before,
 			  const struct recorder *recorder,
-			  const struct recorder_result *result)
+			  const struct recorder_result *result, bool is_whole)
 {
 	bool polled = recorder_python(recorder)->polls;
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	const struct stack_stats *s = &result->stacks;
 
 	format_size(&text, result->file_size);
-	strbuf_printf(&text, ", %" PRIu64 " sample%s", result->samples,
-		      plural(result->samples));
+	strbuf_printf(&text, ", %" PRIu64 " sample%s%s", result->samples,
+		      plural(result->samples),
+		      is_whole ? "" : " of which the last are missing");
 	if (s->with_python)
 		strbuf_printf(&text, ", %" PRIu64 " with Python frames",
 			      s->with_python);
@@ -638,7 +640,7 @@ static struct error *finish(const struct record_setup *setup,
 	record_before_drop(before);
 	before->has_samples = result.samples || result.waits.time;
 	begin_line(setup, &result);
-	print_summary(setup, before, recorder, &result);
+	print_summary(setup, before, recorder, &result, !early && !error);
 	say_load(&result, s->verbose);
 	say_without_samples(setup, recorder, &result.cpu_time);
 	if (!early && !error)

@@ -712,6 +712,7 @@ def test_a_file_may_not_be_longer(kaa, tmp_path):
                   sys.executable, script], status=1)
     assert result.stdout == "end\n" and result.stderr.count("File too large") == 1, result
     assert "the file keeps what was recorded before" in result.stderr
+    assert re.search(r": wrote '.*, \d+ samples of which the last are missing, ", result.stderr), result.stderr
     assert names_in(samples_of(kaa, data))["spin"] > 20
     for command in "report", "script", "annotate":
         assert "the end of the recording is missing" in kaa(command, "-i", data).stderr, command
