@@ -321,6 +321,13 @@ static void put_other_events(struct answer *a)
 	}
 }
 
+static void put_native_hint(struct answer *a)
+{
+	strbuf_puts(&a->text, "Recorded without native functions; ");
+	answer_put_native_command(answer_metadata(a), &a->text);
+	strbuf_puts(&a->text, " records them, too.\n");
+}
+
 /* What that time was spent on, as far as there are native frames to tell it. */
 static void put_kinds(struct answer *a)
 {
@@ -346,9 +353,7 @@ static void put_kinds(struct answer *a)
 			      "'--mode %1$s' has no native functions; '--mode %1$s --native' records them.\n",
 			      a->event->kind == EVENT_WALL ? "wall" : "gil");
 	else
-		own_command_puts(
-			&a->text,
-			"Recorded without native functions; 'kaa record --native' records them, too.\n");
+		put_native_hint(a);
 }
 
 /* What chance leaves out, as the recorder judges it: ticks of a clock, looks of a poller. */

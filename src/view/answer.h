@@ -97,6 +97,10 @@ bool answer_mostly_waits(const struct profile_event *event, uint64_t period,
 void answer_put_wall_command(const struct metadata *metadata, bool is_live,
 			     struct strbuf *out);
 
+/* The same of the command that records native functions, too. */
+void answer_put_native_command(const struct metadata *metadata,
+			       struct strbuf *out);
+
 /*
  * Appends, each as a line, why the shares of these samples may be wrong: CPU time
  * that has no samples, so few samples that chance moves them. Mostly nothing.

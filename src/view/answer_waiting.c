@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What a recording of CPU time does not show: where the program waited meanwhile. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/faults.h"
@@ -68,14 +71,28 @@ static bool put_program(const struct metadata *metadata, struct strbuf *out)
 	return at != 0;
 }
 
+/* Of the numbers of processes or threads: all are there, on this machine now. */
+static bool are_there(const char *numbers)
+{
+	while (*numbers) {
+		if (kill((pid_t)strtol(numbers, NULL, 10), 0) && errno == ESRCH)
+			return false;
+		numbers += strcspn(numbers, ",");
+		numbers += *numbers == ',';
+	}
+	return true;
+}
+
+/* What has ended cannot be recorded again. */
 static bool put_process(const struct metadata *metadata, struct strbuf *out)
 {
 	char option = 'p';
 	const char *numbers = metadata_running(metadata, &option);
 
-	if (numbers)
-		strbuf_printf(out, " -%c %s", option, numbers);
-	return numbers != NULL;
+	if (!numbers || !are_there(numbers))
+		return false;
+	strbuf_printf(out, " -%c %s", option, numbers);
+	return true;
 }
 
 /* As the recording was made, so that it can be typed as it stands. */
@@ -100,6 +117,12 @@ void answer_put_wall_command(const struct metadata *metadata, bool is_live,
 			     struct strbuf *out)
 {
 	put_record(metadata, is_live, "--mode wall", out);
+}
+
+void answer_put_native_command(const struct metadata *metadata,
+			       struct strbuf *out)
+{
+	put_record(metadata, false, "--native", out);
 }
 
 static void put_report(struct answer *a)

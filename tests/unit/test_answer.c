@@ -926,19 +926,22 @@ static void test_workers_are_told_from_their_parent(void **state)
 	model_deinit(&m);
 }
 
-/* Of what ran already the numbers are known: a hint has them, and no word to replace. */
+/* Of what runs the numbers are known: a hint has them, and no word to replace. */
 static void test_the_hint_about_waits_has_the_numbers(void **state)
 {
 	static const struct {
 		const char *command[8];
 		const char *says;
 	} cases[] = {
-		{ { "kaa", "record", "-p", "100" }, "wall -p 100'" },
-		{ { "kaa", "record", "-gp100,101", "--", "sleep", "5" }, "wall -p 100,101'" },
-		{ { "kaa", "record", "-F", "999", "--pid=100" }, "wall -p 100'" },
-		{ { "kaa", "record", "--pid", "100" }, "wall -p 100'" },
-		{ { "kaa", "record", "-t", "102" }, "wall -t 102'" },
-		{ { "kaa", "record", "--tid=102" }, "wall -t 102'" },
+		{ { "kaa", "record", "-p", "1" }, "wall -p 1'" },
+		{ { "kaa", "record", "-gp1,1", "--", "sleep", "5" }, "wall -p 1,1'" },
+		{ { "kaa", "record", "-F", "999", "--pid=1" }, "wall -p 1'" },
+		{ { "kaa", "record", "--pid", "1" }, "wall -p 1'" },
+		{ { "kaa", "record", "-t", "1" }, "wall -t 1'" },
+		{ { "kaa", "record", "--tid=1" }, "wall -t 1'" },
+		/* No process has such a number: it has ended. */
+		{ { "kaa", "record", "-p", "2147483647" }, "wall -p PID'" },
+		{ { "kaa", "record", "-p", "1,2147483647" }, "wall -p PID'" },
 		/* Nobody knows what a file has there. */
 		{ { "kaa", "record", "-p", "$(reboot)" }, "wall -p PID'" },
 		{ { "kaa", "record", "-p" }, "wall -p PID'" },
