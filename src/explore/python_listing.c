@@ -621,7 +621,7 @@ static void put_notes(struct python_listing *p)
 				  p->file->error);
 	} else if (last > p->lines) {
 		put_file(p);
-		source_tell_no_line(p->file->path, &p->file->source, last, out);
+		source_tell_no_line(&p->file->source, last, out);
 		/* The text of none is what ran. */
 		p->lines = 0;
 	} else if (sources_has_changed(p->l->sources, p->file)) {

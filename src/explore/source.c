@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/name_match.h"
 #include "symbolize/rooted.h"
 
 static struct error *check(int fd, const char *path, struct source *source)
@@ -17,8 +18,8 @@ static struct error *check(int fd, const char *path, struct source *source)
 	if (fstat(fd, &st))
 		return error_os(errno, path, "cannot read the attributes of the file");
 	if (!S_ISREG(st.st_mode))
-		return error_at(ERROR_UNSUPPORTED, path, 0,
-				"is not a regular file");
+		return error_create(ERROR_UNSUPPORTED,
+				    "'%s' is not a regular file", path);
 	if (st.st_size > (off_t)SOURCE_SIZE_MAX)
 		return error_create(ERROR_LIMIT,
 				    "'%s' is larger than %u MiB", path,
@@ -62,12 +63,32 @@ static struct error *split(struct source *source)
 	return NULL;
 }
 
+/* Files of template engines, as people name them. */
+static bool is_template(const char *path)
+{
+	static const char *const ends[] = {
+		".html", ".htm", ".xhtml", ".xml",   ".txt", ".css", ".js",
+		".j2",	 ".mak", ".mako",  ".jinja", ".jinja2", ".pt", ".tmpl",
+		".tpl",
+	};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (name_ends_with(path, ends[i]))
+			return true;
+	return false;
+}
+
 struct error *source_read(const char *root, const char *path,
 			  struct source *ret)
 {
 	struct source source = { .text = STRBUF_INIT };
 	_cleanup_close_ int fd = -1;
-	struct error *error = rooted_open(root, path, 0, &fd);
+	struct error *error =
+		is_template(path) ?
+			error_create(ERROR_UNSUPPORTED,
+				     "'%s' is a template: the lines are of the Python code that was made from it",
+				     path) :
+			rooted_open(root, path, 0, &fd);
 
 	if (!error)
 		error = check(fd, path, &source);

@@ -25,8 +25,9 @@ struct source {
 
 /*
  * root is put in front of the path, or NULL; a relative path without one is
- * taken from the current folder. ERROR_OS, ERROR_UNSUPPORTED (no regular file),
- * ERROR_LIMIT.
+ * taken from the current folder. ERROR_OS, ERROR_LIMIT, ERROR_UNSUPPORTED: no regular
+ * file, or a template. Template engines such as Jinja make Python code that says to be of
+ * the template's file, with lines of its own.
  */
 struct error *source_read(const char *root, const char *path,
 			  struct source *ret);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/content_hash.h"
-#include "base/path_name.h"
 #include "base/plural.h"
 
 enum source_proof source_prove(const struct source_recordings *recordings,
@@ -39,21 +38,10 @@ bool source_may_be_another(enum source_proof proof, const struct source *source,
 		source->modified > recorded);
 }
 
-/* "page.html"; of Python are "app.py", "app.pyx" and what has no dot. */
-static bool is_template(const char *path)
-{
-	const char *dot = strrchr(path_name(path), '.');
-
-	return dot && strncmp(dot, ".py", 3) != 0;
-}
-
-void source_tell_no_line(const char *path, const struct source *source,
-			 uint64_t line, struct strbuf *out)
+void source_tell_no_line(const struct source *source, uint64_t line,
+			 struct strbuf *out)
 {
 	strbuf_printf(out,
-		      " has %zu line%s, but samples are on line %" PRIu64 ": %s\n",
-		      source->starts.count, plural(source->starts.count), line,
-		      is_template(path) ?
-			      "it is a template, and the lines are those of Python code that was made from it" :
-			      "it is not the file that ran");
+		      " has %zu line%s, but samples are on line %" PRIu64 ": it is not the file that ran\n",
+		      source->starts.count, plural(source->starts.count), line);
 }

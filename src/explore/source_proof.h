@@ -43,10 +43,9 @@ bool source_may_be_another(enum source_proof proof, const struct source *source,
 			   int64_t recorded);
 /*
  * Appends behind the name of the file, as one line, that samples are on a line that it
- * does not have, and why: another file ran, or Python code that was made from this one,
- * as template engines do.
+ * does not have: it is not the file that ran.
  */
-void source_tell_no_line(const char *path, const struct source *source,
-			 uint64_t line, struct strbuf *out);
+void source_tell_no_line(const struct source *source, uint64_t line,
+			 struct strbuf *out);
 
 #endif

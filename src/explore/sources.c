@@ -114,11 +114,17 @@ static void tell_file(const struct sources *sources,
 {
 	bool lacks = file->missing && !file->error;
 
+	/* Most others are not there, and their lines say enough. */
+	if (file->error && file->error->code == ERROR_UNSUPPORTED) {
+		error_format(file->error, out);
+		strbuf_putc(out, '\n');
+		return;
+	}
 	if (!lacks && !sources_has_changed(sources, file))
 		return;
 	text_append(out, file->path, strlen(file->path));
 	if (lacks)
-		source_tell_no_line(file->path, &file->source, file->missing, out);
+		source_tell_no_line(&file->source, file->missing, out);
 	else
 		strbuf_puts(out,
 			    " has changed since the recording: its lines may be others now\n");

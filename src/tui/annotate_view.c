@@ -354,7 +354,7 @@ static void note_age(struct annotated *a, const char *path)
 	if (last <= a->source.starts.count)
 		return;
 	strbuf_printf(&a->notes, "! '%s'", path);
-	source_tell_no_line(path, &a->source, last, &a->notes);
+	source_tell_no_line(&a->source, last, &a->notes);
 	/* The text of none is what ran. */
 	source_deinit(&a->source);
 	a->source = (struct source){};

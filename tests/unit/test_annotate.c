@@ -108,7 +108,7 @@ static void test_a_changed_file_is_told(void **state)
 	assert_false(sources_has_changed(&sources, sources.files.data[0]));
 }
 
-/* Lines that a file does not have are not of it: it is another one, or code was made from it. */
+/* Lines that a file does not have are not of it; those of a template never are. */
 static void test_a_file_without_the_lines_is_told(void **state)
 {
 	_cleanup_sources_ struct sources sources = { .symfs = folder };
@@ -116,11 +116,11 @@ static void test_a_file_without_the_lines_is_told(void **state)
 
 	(void)state;
 	write_file("x.py", "one\n");
-	write_file("x.html", "one\ntwo\n");
+	write_file("page.html", "one\ntwo\nthree\n");
 	write_file("script", "one\n");
 	sources_put_line(&sources, "/x.py", 9, &text);
 	sources_put_line(&sources, "/x.py", 4, &text);
-	sources_put_line(&sources, "/x.html", 3, &text);
+	sources_put_line(&sources, "/page.html", 2, &text);
 	sources_put_line(&sources, "/script", 2, &text);
 	/* What is not there has no lines anyway. */
 	sources_put_line(&sources, "/y.py", 2, &text);
@@ -128,7 +128,7 @@ static void test_a_file_without_the_lines_is_told(void **state)
 	assert_string_equal(
 		text.data,
 		"/x.py has 1 line, but samples are on line 9: it is not the file that ran\n"
-		"/x.html has 2 lines, but samples are on line 3: it is a template, and the lines are those of Python code that was made from it\n"
+		"'/page.html' is a template: the lines are of the Python code that was made from it\n"
 		"/script has 1 line, but samples are on line 2: it is not the file that ran\n");
 }
 
