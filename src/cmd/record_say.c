@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "cmd/framework/command.h"
 #include "cmd/framework/message.h"
@@ -10,6 +11,7 @@
 #include "sys/capability.h"
 #include "sys/own_program.h"
 #include "sys/perf_event.h"
+#include "sys/proc.h"
 
 /* Why the best source is not taken, and what would let it be. */
 static void say_refusal(const struct source_refusal *refusal)
@@ -140,6 +142,71 @@ void record_say_user_only(const struct source_refusal *refusal)
 			    " record ...', or run 'sudo sysctl kernel.perf_event_paranoid=1' first");
 	}
 	message_note("%s", text.data);
+}
+
+/* --- children --- */
+
+/* So many are named. */
+#define CHILDREN_NAMED 8
+
+static bool is_recorded(const struct pid_vec *processes, pid_t pid)
+{
+	vec_for_each(process, processes)
+		if (*process == pid)
+			return true;
+	return false;
+}
+
+/* What this process itself was started by is no service. Those that are recorded are left out. */
+static void find_children(const struct pid_vec *processes, struct pid_list *ret)
+{
+	size_t kept = 0;
+
+	vec_for_each(process, processes)
+		if (*process != getppid())
+			error_destroy(proc_descendants("", *process, ret));
+	for (size_t i = 0; i < ret->count; i++)
+		if (!is_recorded(processes, ret->data[i]))
+			ret->data[kept++] = ret->data[i];
+	ret->count = kept;
+}
+
+static void put_numbers(const struct pid_vec *processes,
+			const struct pid_list *children, struct strbuf *out)
+{
+	const char *before = " '-p ";
+
+	vec_for_each(process, processes) {
+		strbuf_printf(out, "%s%d", before, (int)*process);
+		before = ",";
+	}
+	vec_for_each(child, children)
+		strbuf_printf(out, ",%d", (int)*child);
+	strbuf_printf(out, "' records %s, too",
+		      children->count == 1 ? "it" : "them");
+}
+
+void record_say_children(const struct recorder *recorder,
+			 const struct record_setup *setup)
+{
+	const struct pid_vec *processes = &setup->options.processes;
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct pid_list children = {};
+
+	if (!recorder_python(recorder)->polls)
+		find_children(processes, &children);
+	if (children.count) {
+		strbuf_printf(&text, "%zu child process%s that run%s already %s not recorded;",
+			      children.count, children.count == 1 ? "" : "es",
+			      children.count == 1 ? "s" : "",
+			      children.count == 1 ? "is" : "are");
+		if (children.count <= CHILDREN_NAMED)
+			put_numbers(processes, &children, &text);
+		else
+			strbuf_puts(&text, " name them with -p, too");
+		message_note("%s", text.data);
+	}
+	vec_deinit(&children);
 }
 
 int record_exit_code(int status)

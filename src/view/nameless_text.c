@@ -121,7 +121,9 @@ static void advise_others(const struct profile *profile,
 		const struct own_nameless *file = &own->nameless.data[i];
 		const char *path = nameless_path(profile, file);
 
+		/* Nobody has symbols of what comes as wheels. */
 		if (file->in_cpython || !is_file(path) ||
+		    strstr(path, "/site-packages/") ||
 		    file->weight.period < own->all.period / 100 ||
 		    (python && is_module_of_python(path)))
 			continue;

@@ -1359,3 +1359,29 @@ def test_folder_of_root_under_sudo(kaa, public_folder, public_python):
     result = kaa("record", "-F", "999", "-o", data, *public_python.command, script, env=env)
     assert "other tools will not show the names of Python functions: " in "\n".join(remarks(result))
     assert names_in(samples_of(kaa, data, "-f"))["as_the_user"] > 10
+
+
+PARENT = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+print(child.pid, flush=True)
+try:
+    child.wait()
+finally:
+    child.kill()
+"""
+
+
+def test_children_that_run_already_are_not_recorded_and_said(kaa, tmp_path):
+    """As with perf; but who names the master of a server wants its workers. The line has the numbers to type."""
+    with started([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True) as parent:
+        child = int(parent.stdout.readline())
+        try:
+            said = kaa("record", "-o", tmp_path / "one.data", "-p", parent.pid, "--", "sleep", "0.2").stderr
+            assert f"1 child process that runs already is not recorded; '-p {parent.pid},{child}' records it, too\n" in said
+            both = kaa("record", "-o", tmp_path / "both.data", "-p", f"{parent.pid},{child}", "--", "sleep", "0.2").stderr
+            assert "child process" not in both
+            polled = kaa("record", "--python=poll", "-o", tmp_path / "polled.data", "-p", parent.pid, "--", "sleep", "0.2").stderr
+            assert "child process" not in polled
+        finally:
+            os.kill(child, signal.SIGKILL)
