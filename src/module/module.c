@@ -130,9 +130,12 @@ static struct error *find_methods(struct module *module)
 {
 	struct py_code_pieces pieces = module_pieces(module);
 	struct cfi_table *cfi;
-	struct error *error = module_cfi(module, &cfi);
+	struct error *error;
 
-	if (error || !cfi || !module->elf)
+	if (!module->elf || !py_method_names_maybe(module->elf))
+		return NULL;
+	error = module_cfi(module, &cfi);
+	if (error || !cfi)
 		return error;
 	error = py_method_names_find(module->elf, &pieces, &module->methods);
 	if (error && error->code == ERROR_NO_MEMORY)
@@ -141,16 +144,23 @@ static struct error *find_methods(struct module *module)
 	return NULL;
 }
 
+struct error *module_read_methods(struct module *module)
+{
+	struct error *error =
+		module->methods_known ? NULL : find_methods(module);
+
+	if (!error)
+		module->methods_known = true;
+	return error;
+}
+
 struct error *module_method_name(struct module *module, uint64_t start,
 				 const char **ret)
 {
-	if (!module->methods_known) {
-		struct error *error = find_methods(module);
+	struct error *error = module_read_methods(module);
 
-		if (error)
-			return error;
-		module->methods_known = true;
-	}
+	if (error)
+		return error;
 	*ret = py_method_name(&module->methods, start);
 	return NULL;
 }

@@ -79,6 +79,8 @@ const struct error *module_refused(const struct module *module);
  */
 struct error *module_method_name(struct module *module, uint64_t start,
 				 const char **ret);
+/* What that needs to know of the file: before its descriptor is closed. */
+struct error *module_read_methods(struct module *module);
 /* Where pieces of its code begin and end; borrows the module. */
 struct py_code_pieces module_pieces(struct module *module);
 

@@ -7,6 +7,8 @@
 #include "obj/elf_symbols.h"
 
 #define SIZE_MAX_LOADED (64u << 20)
+/* Each word is searched for in all of them; linkers make one or two. */
+#define PARTS_MAX 16
 
 static struct error *load_part(struct elf_file *file,
 			       const struct elf_segment *segment,
@@ -38,7 +40,8 @@ static struct error *load_parts(struct elf_file *file,
 
 		if (s->type != PT_LOAD || !(s->flags & PF_W) || !s->filesz)
 			continue;
-		if (s->filesz > SIZE_MAX_LOADED - total)
+		if (s->filesz > SIZE_MAX_LOADED - total ||
+		    image->parts.count >= PARTS_MAX)
 			return error_at(ERROR_LIMIT, file->path, s->offset,
 					"more data than kaa looks through");
 		total += s->filesz;

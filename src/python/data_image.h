@@ -25,7 +25,7 @@ struct py_data_image {
 	VEC(struct py_data_part) parts;
 };
 
-/* Writable segments, as far as the file holds them. ERROR_LIMIT beyond 64 MiB. */
+/* Writable segments, as far as the file holds them. ERROR_LIMIT beyond 64 MiB, or 16 segments. */
 struct error *py_data_image_load(struct elf_file *file,
 				 struct py_data_image *ret);
 void py_data_image_deinit(struct py_data_image *image);

@@ -20,6 +20,8 @@ enum {
 	TABLE_MAX = 1024,
 	/* A file that has more of them is none of Python's. */
 	READS_MAX = 1 << 18,
+	/* Each address is searched for in all of them; real files have a dozen. */
+	SEGMENTS_MAX = 64,
 	/* Objects, and one item of those of variable size. */
 	BASICSIZE_MAX = 1 << 16,
 	ITEMSIZE_MAX = 1 << 12,
@@ -413,24 +415,41 @@ static void look_through(struct search *s)
 /* --- Files -------------------------------------------------------------- */
 
 /* CPython exports the first since 3.5, each extension module one of the others. */
-static struct error *read_exports(struct search *s, bool *is_for_python)
+static bool is_for_python(const struct elf_symbol *symbol)
+{
+	return symbol->shndx != SHN_UNDEF && symbol->type == STT_FUNC &&
+	       (!strcmp(symbol->name, "PyModuleDef_Init") ||
+		name_begins_with(symbol->name, "PyInit_"));
+}
+
+bool py_method_names_maybe(struct elf_file *file)
+{
+	struct elf_symbol_iter it;
+	struct elf_symbol symbol;
+	struct error *error = elf_file_check_native(file);
+	bool maybe = false;
+
+	if (!error)
+		error = elf_symbol_iter_init_type(file, SHT_DYNSYM, &it);
+	while (!error && !maybe && elf_symbol_iter_next(&it, &symbol))
+		maybe = is_for_python(&symbol);
+	error_destroy(error);
+	return maybe && file->segment_count <= SEGMENTS_MAX;
+}
+
+static struct error *read_exports(struct search *s)
 {
 	struct elf_symbol_iter it;
 	struct elf_symbol symbol;
 	struct error *error =
 		elf_symbol_iter_init_type(s->file, SHT_DYNSYM, &it);
 
-	*is_for_python = false;
 	if (error)
 		return error;
-	while (elf_symbol_iter_next(&it, &symbol)) {
-		if (symbol.shndx == SHN_UNDEF || symbol.type != STT_FUNC)
-			continue;
-		*is_for_python |= !strcmp(symbol.name, "PyModuleDef_Init") ||
-				  name_begins_with(symbol.name, "PyInit_");
-		if (!map_insert(&s->exported, symbol.vaddr, 0, NULL))
+	while (elf_symbol_iter_next(&it, &symbol))
+		if (symbol.shndx != SHN_UNDEF && symbol.type == STT_FUNC &&
+		    !map_insert(&s->exported, symbol.vaddr, 0, NULL))
 			return error_no_memory();
-	}
 	return NULL;
 }
 
@@ -460,16 +479,16 @@ struct error *py_method_names_find(struct elf_file *file,
 				   struct py_method_names *ret)
 {
 	struct search s = { .file = file, .pieces = pieces, .names = ret };
-	struct error *error = elf_file_check_native(file);
-	bool is_wanted = false;
+	struct error *error;
 
+	if (!py_method_names_maybe(file))
+		return NULL;
+	error = read_exports(&s);
 	if (!error)
-		error = read_exports(&s, &is_wanted);
-	if (!error && is_wanted)
 		error = py_data_image_load(file, &s.data);
 	if (!error)
 		look_through(&s);
-	if (!error && is_wanted)
+	if (!error)
 		error = name_collector(&s);
 	py_data_image_deinit(&s.data);
 	map_deinit(&s.exported);

@@ -13,6 +13,7 @@
 #ifndef KAA_PYTHON_METHOD_NAMES_H
 #define KAA_PYTHON_METHOD_NAMES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
@@ -33,9 +34,15 @@ struct py_method_names {
 };
 
 /*
- * Fills *ret; nothing if the file is neither CPython 3 nor an extension module for it,
- * or not for this machine. pieces tell where functions begin. Fails for want of memory,
- * and for files that cannot be read.
+ * The file is CPython 3 or an extension module for it, and for this machine: what it
+ * exports says so. Files that cannot be read are not, nor are those that have more
+ * segments than a linker makes.
+ */
+bool py_method_names_maybe(struct elf_file *file);
+
+/*
+ * Fills *ret; nothing unless py_method_names_maybe(). pieces tell where functions
+ * begin. Fails for want of memory, and for files that cannot be read.
  */
 struct error *py_method_names_find(struct elf_file *file,
 				   const struct py_code_pieces *pieces,

@@ -493,7 +493,8 @@ static struct error *load_symbols(struct dso *dso, struct elf_file *elf)
 
 /*
  * Closes the file that has been open longest, once there are too many. What
- * others may still ask for is read before: symbols and unwind tables.
+ * others may still ask for is read before: symbols, unwind tables, and the names of
+ * a stripped file's functions.
  */
 static struct error *close_oldest(struct dso_store *store)
 {
@@ -510,6 +511,8 @@ static struct error *close_oldest(struct dso_store *store)
 	for (size_t i = 0; i < 2 && !error; i++)
 		error = forgive(elf_file_section_by_name(elf, kept[i], NULL,
 							 &bytes));
+	if (!error && !elf_file_section(elf, ".symtab"))
+		error = module_read_methods(&oldest->module);
 	elf_file_close_fd(elf);
 	return error;
 }

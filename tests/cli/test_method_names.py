@@ -7,6 +7,7 @@ The oracle is the interpreter: TOLD reads from its descriptors and built-in func
 import collections
 import pathlib
 import re
+import struct
 
 import pytest
 
@@ -89,10 +90,11 @@ def exported(path):
     return {int(line.split()[1], 16) for line in lines if len(line.split()) == 8 and line.split()[3] == "FUNC"}
 
 
-def names_of(build_dir, path, vaddrs):
+def names_of(build_dir, path, vaddrs, *options):
     """What kaa calls the function at each; None: one that does not begin there, or has no name."""
     text = "".join(f"{vaddr:x}\n" for vaddr in vaddrs)
-    lines = run([build_dir / "tests" / "unit" / "dump_symbols", "--functions", path, "/nonexistent"], data=text.encode()).stdout.splitlines()
+    command = [build_dir / "tests" / "unit" / "dump_symbols", "--functions", *options, path, "/nonexistent"]
+    lines = run(command, data=text.encode()).stdout.splitlines()
     assert len(lines) == len(vaddrs)
     for vaddr, line in zip(vaddrs, lines):
         start, _, name = line.split("\t")[0].partition(" ")
@@ -213,3 +215,45 @@ def test_only_what_fits_is_a_table(build_dir, tmp_path, kind):
     source.write_text(source.read_text().replace("PyInit_app", "init_app"))
     run(["gcc", "-O1", "-w", "-fno-ipa-icf", *kind, "-Wl,--export-dynamic", "-s", "-o", copy, source])
     assert set(names_of(build_dir, copy, [symbols[name] for name in NAMES])) == {None}
+
+
+def library(tmp_path):
+    """A stripped extension module, and the vaddrs of its functions by the names in the source."""
+    source, full, copy = tmp_path / "app.c", tmp_path / "app.full", tmp_path / "app.so"
+    source.write_text(TABLES)
+    run(["gcc", "-O1", "-w", "-fno-ipa-icf", "-shared", "-fPIC", "-o", full, source])
+    run(["strip", "-o", copy, full])
+    lines = [line.split() for line in run(["readelf", "-sW", full]).stdout.splitlines()]
+    return copy, {words[7]: int(words[1], 16) for words in lines if len(words) == 8 and words[3] == "FUNC"}
+
+
+def test_files_that_were_closed_have_names(build_dir, tmp_path):
+    """Of many files only some stay open."""
+    path, symbols = library(tmp_path)
+    assert dict(zip(NAMES, names_of(build_dir, path, [symbols[name] for name in NAMES], "--closed"))) == NAMES
+
+
+def is_data(header):
+    """A PT_LOAD that is writable."""
+    return header[:2] == (1, 6)
+
+
+def add_segments(path, wanted, count):
+    """The first program header that is wanted so many times more; the headers stand at the file's end then."""
+    data, size = bytearray(path.read_bytes()), 56
+    place, number = struct.unpack_from("<Q", data, 32)[0], struct.unpack_from("<H", data, 56)[0]
+    headers = [bytes(data[place + i * size:place + (i + 1) * size]) for i in range(number)]
+    headers += [next(header for header in headers if wanted(struct.unpack_from("<II", header)))] * count
+    data += bytes(-len(data) % 8)
+    struct.pack_into("<Q", data, 32, len(data))
+    struct.pack_into("<H", data, 56, len(headers))
+    path.write_bytes(data + b"".join(headers))
+
+
+@pytest.mark.parametrize("wanted, count, has_names", [(is_data, 2, True), (is_data, 20, False), (lambda header: header[0] == 4, 80, False)],
+                         ids=["some", "much data", "many"])
+def test_files_with_many_segments_have_none(build_dir, tmp_path, wanted, count, has_names):
+    """No linker makes them, and each address would be searched for in all."""
+    path, symbols = library(tmp_path)
+    add_segments(path, wanted, count)
+    assert list(names_of(build_dir, path, [symbols["type_method"]])) == ["app.Type.method" if has_names else None]

@@ -3,13 +3,14 @@
  * What the symbolizer says about addresses of a file: for tests that compare
  * with other tools.
  *
- *	dump_symbols [--functions] FILE [DEBUG_DIR] < ADDRESSES
+ *	dump_symbols [--functions [--closed]] FILE [DEBUG_DIR] < ADDRESSES
  *	dump_symbols --perf-map PID
  *
  * ADDRESSES are vaddrs in hex, one a line. For each a line: "START NAME", the
  * name as in the file and, behind a tab, as people read it; "-" if there is
  * no symbol. --functions: names are also made up of what CFI tells, with the
- * end behind another tab. The second form prints the path and the names of the perf map of
+ * end behind another tab. --closed: after so many other files were opened that this one
+ * was closed. The second form prints the path and the names of the perf map of
  * a running process.
  */
 #include <inttypes.h>
@@ -56,13 +57,32 @@ static struct error *answer(struct symbolizer *symbolizer, struct dso *dso,
 	return NULL;
 }
 
+/* The file itself, as if it were others. */
+static struct error *open_others(struct dso_store *store, const char *path)
+{
+	enum { COUNT = 200 };
+	struct error *error = NULL;
+
+	for (uint64_t i = 1; i <= COUNT && !error; i++) {
+		const struct dso_key key = { .path = path, .inode = i };
+		struct elf_file *elf;
+		struct dso *dso;
+
+		error = dso_store_get(store, &key, &dso);
+		if (!error)
+			error = dso_elf(dso, &elf);
+	}
+	return error;
+}
+
 static struct error *run(const char *path, const char *debug_dir,
-			 bool functions)
+			 bool functions, bool closed)
 {
 	_cleanup_(cleanup_dso_store_) struct dso_store *store = NULL;
 	_cleanup_(cleanup_symbolizer_) struct symbolizer *symbolizer = NULL;
 	const struct dso_options options = { .debug_dir = debug_dir };
 	const struct dso_key key = { .path = path };
+	struct elf_file *elf;
 	struct dso *dso;
 	struct error *error;
 	uint64_t vaddr;
@@ -72,6 +92,10 @@ static struct error *run(const char *path, const char *debug_dir,
 		error = symbolizer_create(store, &symbolizer);
 	if (!error)
 		error = dso_store_get(store, &key, &dso);
+	if (!error && closed)
+		error = dso_elf(dso, &elf);
+	if (!error && closed)
+		error = open_others(store, path);
 	if (!error)
 		symbolizer_set_symbols_only(symbolizer, !functions);
 	while (!error && scanf("%" SCNx64, &vaddr) == 1)
@@ -96,19 +120,20 @@ static struct error *print_perf_map(int pid)
 int main(int argc, char **argv)
 {
 	bool functions = argc > 1 && !strcmp(argv[1], "--functions");
+	bool closed = functions && argc > 2 && !strcmp(argv[2], "--closed");
 	struct error *error;
 
-	argc -= functions;
-	argv += functions;
+	argc -= functions + closed;
+	argv += functions + closed;
 	if (argc < 2) {
 		fprintf(stderr,
-			"usage: dump_symbols [--functions] FILE [DEBUG_DIR]\n");
+			"usage: dump_symbols [--functions [--closed]] FILE [DEBUG_DIR]\n");
 		return 2;
 	}
 	if (!strcmp(argv[1], "--perf-map") && argc > 2)
 		error = print_perf_map(atoi(argv[2]));
 	else
 		error = run(argv[1], argc > 2 ? argv[2] : "/nonexistent",
-			    functions);
+			    functions, closed);
 	return error ? report(error) : 0;
 }
