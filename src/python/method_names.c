@@ -20,6 +20,7 @@ enum {
 	TABLE_MAX = 1024,
 	/* A file that has more of them is none of Python's. */
 	READS_MAX = 1 << 18,
+	CHECKS_MAX = 1 << 24,
 	/* Each address is searched for in all of them; real files have a dozen. */
 	SEGMENTS_MAX = 64,
 	/* Objects, and one item of those of variable size. */
@@ -101,8 +102,9 @@ struct search {
 	struct py_method_names *names;
 	/* Starts of functions that the file exports. */
 	struct map exported;
-	/* Texts that were read. */
+	/* Texts that were read, and words that were taken for functions. */
 	size_t reads;
+	size_t checks;
 	bool no_memory;
 };
 
@@ -111,17 +113,18 @@ static uint64_t word(const struct search *s, uint64_t vaddr)
 	return py_data_word(&s->data, vaddr);
 }
 
-static bool is_function(const struct search *s, uint64_t vaddr)
+static bool is_function(struct search *s, uint64_t vaddr)
 {
 	struct py_range range;
 
-	return vaddr && elf_file_is_exec(s->file, vaddr) &&
+	return vaddr && s->checks++ < CHECKS_MAX &&
+	       elf_file_is_exec(s->file, vaddr) &&
 	       s->pieces->find(s->pieces->arg, vaddr, &range) &&
 	       range.start == vaddr;
 }
 
 /* Nothing, or a function; what another file has is nothing here. */
-static bool may_be_function(const struct search *s, uint64_t vaddr)
+static bool may_be_function(struct search *s, uint64_t vaddr)
 {
 	return !vaddr || is_function(s, vaddr);
 }
@@ -331,18 +334,41 @@ static void read_type(struct search *s, uint64_t type, const char *name)
 	read_attributes(s, word(s, type + TYPE_GETSET), name);
 }
 
+static bool is_function_slot(uint64_t id)
+{
+	for (size_t i = 0; i < TYPE_SLOT_COUNT; i++)
+		if (type_slots[i].id == id)
+			return true;
+	return false;
+}
+
+/* All of them, to the empty one at the end. */
+static bool are_slots(struct search *s, uint64_t at)
+{
+	for (size_t i = 0; i < SLOT_ID_MAX; i++, at += SLOT_SIZE) {
+		uint64_t id = word(s, at);
+
+		if (!id)
+			return i > 0;
+		if (id >= SLOT_ID_MAX ||
+		    (is_function_slot(id) &&
+		     !may_be_function(s, word(s, at + WORD))))
+			return false;
+	}
+	return false;
+}
+
 static bool is_spec(struct search *s, uint64_t spec,
 		    char name[static NAME_SIZE])
 {
 	uint64_t sizes = word(s, spec + WORD);
 	uint64_t slots = word(s, spec + SPEC_SLOTS);
-	uint64_t first = slots ? word(s, slots) : 0;
 
 	/* Behind the flags, which are 32 bits, nothing stands. */
 	return (uint32_t)sizes <= BASICSIZE_MAX &&
 	       sizes >> 32 <= ITEMSIZE_MAX &&
-	       word(s, spec + SPEC_FLAGS) >> 32 == 0 && first &&
-	       first < SLOT_ID_MAX && word(s, slots + WORD) &&
+	       word(s, spec + SPEC_FLAGS) >> 32 == 0 && slots &&
+	       are_slots(s, slots) &&
 	       read_name(s, word(s, spec), name);
 }
 

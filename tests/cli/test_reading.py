@@ -266,10 +266,10 @@ def test_header(kaa, recording):
 def test_stats_count_every_record(kaa, recording):
     records, *events = re.split(r"^(\S.*) stats:$", kaa("report", "--stats", "-i", recording).stdout, flags=re.M)[2:]
     counts = {line.split()[0]: int(line.split()[2]) for line in records.splitlines() if "events:" in line}
-    assert counts["SAMPLE"] == 300 + 3
+    assert counts["SAMPLE"] == 300 + 4
     assert counts.pop("TOTAL") == sum(counts.values())
     samples = {name: int(text.split()[2]) for name, text in zip(events[::2], events[1::2])}
-    assert samples == {"task-clock": 300, "kaa": 3}
+    assert samples == {"task-clock": 300, "kaa": 4}
 
 
 def test_pager_on_a_terminal(kaa, recording):
