@@ -230,7 +230,6 @@ static __always_inline __u64 walk_next_state(void);
 static __always_inline struct walk *walk_here(void);
 static __always_inline struct walker_code *walk_code_record(void);
 static __always_inline struct walker_lines *walk_lines_record(void);
-static __always_inline struct walker_counters *walk_counters(void);
 
 /* --- reading --- */
 

@@ -108,11 +108,6 @@ static __always_inline struct walker_lines *walk_lines_record(void)
 	return &running->lines;
 }
 
-static __always_inline struct walker_counters *walk_counters(void)
-{
-	return &running->counters;
-}
-
 #define WALK_UNROLL
 #define WALK_APART static
 

@@ -174,7 +174,7 @@ def test_inject_keeps_all(root, perf, dump, made, tmp_path):
     injected = tmp_path / "injected.data"
     perf("inject", "-f", "-i", data, "-o", injected)
     before, after = (re.findall(r"^record 9 .*", dump("-r", path).stdout, re.M) for path in (data, injected))
-    assert len(before) == 103
+    assert len(before) == 104
     assert before == after
 
 
@@ -234,7 +234,7 @@ def test_memory_is_bounded(dump, made):
         "import resource, subprocess, sys\n"
         "subprocess.run(sys.argv[1:], check=True)\n"
         "print('maxrss', resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"))(*dump.command, data)
-    assert "records 2000011" in result.stdout
+    assert "records 2000012" in result.stdout
     assert int(re.search(r"maxrss (\d+)", result.stdout)[1]) < 64 * 1024
 
 

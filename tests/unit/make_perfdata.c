@@ -164,14 +164,14 @@ static void put_payload(const struct event *event, uint64_t time,
 	check(perfdata_writer_put(writer, &r));
 }
 
-/* The end of a whole recording. */
-static void put_summary(const struct event *event, uint64_t time)
+/* Of a whole recording. It may stand anywhere; behind it are samples of one size. */
+static void put_summary(const struct event *event)
 {
 	const struct kaa_counter counter = { .name = { "lost", 4 } };
 	struct strbuf payload = STRBUF_INIT;
 
 	check(kaa_encode_summary(&counter, 1, &payload));
-	put_payload(event, time, &payload);
+	put_payload(event, START_TIME, &payload);
 	strbuf_deinit(&payload);
 }
 
@@ -311,9 +311,9 @@ int main(int argc, char **argv)
 	check(perfdata_writer_finished_init(writer));
 	for (size_t i = 0; i < CODES; i++)
 		put_code(events.list.data[1], i);
+	put_summary(events.list.data[1]);
 	for (uint64_t i = 0; i < samples; i++)
 		put_sample(events.list.data[0], i);
-	put_summary(events.list.data[1], START_TIME + 1000000 * samples);
 	check(features_fill_host(&features, ""));
 	check(features_set_string(&features, FEATURE_VERSION, "kaa 0.1.0"));
 	for (int i = 0; i < argc; i++)
