@@ -208,8 +208,7 @@ static struct error *check_from(const struct flamegraph_settings *s,
 		const struct profile_frame *frame = profile_frame(profile, i);
 
 		if (from[i] && (frame->kind != PROFILE_FRAME_PYTHON ||
-				frame->file == PROFILE_NONE ||
-				!libraries[frame->file]))
+				!library_files_has(libraries, frame)))
 			return NULL;
 		is_found |= from[i];
 	}

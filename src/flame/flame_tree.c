@@ -70,12 +70,6 @@ static struct error *find_node(struct flame_tree *tree, uint32_t parent,
 
 /* --- Stacks ------------------------------------------------------------- */
 
-static bool is_library(const struct adder *a, const struct profile_frame *frame)
-{
-	return a->libraries && frame->file != PROFILE_NONE &&
-	       a->libraries[frame->file];
-}
-
 static struct error *find_libraries(struct adder *a)
 {
 	return a->tree->options.without_libraries ?
@@ -102,7 +96,7 @@ static struct error *find_levels(struct adder *a)
 		if (from && from[p->stack_frames.data[i]])
 			a->stacks[i].is_inside = true;
 		if (frame->kind == PROFILE_FRAME_PYTHON)
-			a->stacks[i].is_own = !is_library(a, frame);
+			a->stacks[i].is_own = !library_files_has(a->libraries, frame);
 		if (frame->kind == PROFILE_FRAME_PYTHON)
 			own = flame_frame_is_starter(p, frame) ? LEVEL_STARTER :
 								 LEVEL_PROGRAM;

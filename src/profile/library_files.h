@@ -17,4 +17,12 @@
  */
 struct error *library_files_find(const struct profile *profile, bool **ret);
 
+/* A Python frame is a library's. libraries: what that gave, or NULL: none is. */
+static inline bool library_files_has(const bool *libraries,
+				     const struct profile_frame *frame)
+{
+	return libraries && frame->file != PROFILE_NONE &&
+	       libraries[frame->file];
+}
+
 #endif

@@ -206,12 +206,6 @@ static struct error *enter_python(struct builder *b, uint32_t stack,
 	return error;
 }
 
-static bool is_library(const struct builder *b, const struct profile_frame *frame)
-{
-	return b->libraries && frame->file != PROFILE_NONE &&
-	       b->libraries[frame->file];
-}
-
 /* "<frozen runpy>" runs the library that somebody asked for. */
 static bool is_frozen_library(const struct builder *b,
 			      const struct stack_state *state)
@@ -276,7 +270,7 @@ static struct error *follow_stacks(struct builder *b)
 		if (!watch_goes_on(b->options->watch, "following stacks", i,
 				   p->stack_parents.count))
 			return watch_error(b->options->watch);
-		if (frame->kind == PROFILE_FRAME_PYTHON && is_library(b, frame))
+		if (frame->kind == PROFILE_FRAME_PYTHON && library_files_has(b->libraries, frame))
 			enter_library(b, i, frame, &state);
 		else if (frame->kind == PROFILE_FRAME_PYTHON)
 			error = enter_python(b, i, frame, &state);

@@ -96,11 +96,7 @@ static void add_roles(struct analysis *a, uint64_t function, uint64_t roles)
 
 static bool is_function(const struct analysis *a, uint64_t vaddr)
 {
-	struct py_range range;
-
-	return elf_file_is_exec(a->file, vaddr) &&
-	       a->pieces->find(a->pieces->arg, vaddr, &range) &&
-	       range.start == vaddr;
+	return py_function_begins(a->file, a->pieces, vaddr);
 }
 
 /* One that only its place can tell of: no name, in no table, no evaluation. */

@@ -48,12 +48,10 @@ static bool calls_traverse(const uint8_t *code, size_t size)
 
 static struct error *reach(struct search *s, uint64_t start, unsigned int depth)
 {
-	struct py_range range;
 	bool is_new;
 
-	if (s->reached.count >= FUNCTIONS_MAX || !elf_file_is_exec(s->file, start) ||
-	    !s->pieces->find(s->pieces->arg, start, &range) ||
-	    range.start != start || (depth && s->has_name(s->arg, start)))
+	if (s->reached.count >= FUNCTIONS_MAX ||
+	    !py_function_begins(s->file, s->pieces, start) || (depth && s->has_name(s->arg, start)))
 		return NULL;
 	if (!map_insert(&s->known, start, 0, &is_new) ||
 	    (is_new && !vec_push(&s->reached, (struct reached){ start, depth })))

@@ -67,6 +67,18 @@ struct py_code_pieces {
 	void *arg;
 };
 
+/* A function begins at vaddr. */
+static inline bool py_function_begins(const struct elf_file *file,
+				      const struct py_code_pieces *pieces,
+				      uint64_t vaddr)
+{
+	struct py_range range;
+
+	return elf_file_is_exec(file, vaddr) &&
+	       pieces->find(pieces->arg, vaddr, &range) &&
+	       range.start == vaddr;
+}
+
 /*
  * True if the file may be an interpreter: it defines _PyRuntime or has a
  * section .PyRuntime, is an older one, or is one that kaa cannot read. Cheap.

@@ -115,12 +115,8 @@ static uint64_t word(const struct search *s, uint64_t vaddr)
 
 static bool is_function(struct search *s, uint64_t vaddr)
 {
-	struct py_range range;
-
 	return vaddr && s->checks++ < CHECKS_MAX &&
-	       elf_file_is_exec(s->file, vaddr) &&
-	       s->pieces->find(s->pieces->arg, vaddr, &range) &&
-	       range.start == vaddr;
+	       py_function_begins(s->file, s->pieces, vaddr);
 }
 
 /* Nothing, or a function; what another file has is nothing here. */

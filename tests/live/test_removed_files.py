@@ -9,7 +9,7 @@ import pytest
 
 from harness.chance import most
 from harness.process import run, started
-from harness.script_output import parse
+from harness.script_output import METHOD, parse
 from harness.waiting import until, while_busy
 
 pytestmark = pytest.mark.usefixtures("bpf")
@@ -25,8 +25,6 @@ def work():
 work()
 """
 UNKNOWN = "[unknown]"
-# "list.sort", "_io.Buffered*.read", "sorted"
-METHOD = re.compile(r"[A-Za-z_]\w*\*?(\.\w+\*?)*")
 
 
 @pytest.fixture
@@ -62,7 +60,7 @@ def test_names_are_those_of_the_file(kaa, python, copied, tmp_path):
     assert len(pairs) > 200
     # Of code that no symbol covers only the file tells where it begins, or what Python calls it.
     other = {(one.symbol, same.symbol) for one, same in pairs if one.symbol != same.symbol}
-    assert all(one == UNKNOWN and (same.startswith(file.name) or METHOD.fullmatch(same)) for one, same in other), other
+    assert all(one == UNKNOWN and (same.startswith(file.name) or re.fullmatch(METHOD, same)) for one, same in other), other
     assert all((one.ip, one.dso) == (same.ip, same.dso) for one, same in pairs)
     if python.unstripped:
         assert len([one for one, _ in pairs if one.symbol == UNKNOWN]) <= most(0.02, len(pairs)), other

@@ -15,12 +15,10 @@ from harness.nameless import recorded_in_order
 from harness.noticed import noticed_in
 from harness.process import Program, run
 from harness.retimed import without_chains
-from harness.script_output import parse
+from harness.script_output import METHOD, parse
 from harness.waiting import until
 
 PROGRAMS = pathlib.Path(__file__).parent / "programs"
-# "list.sort", "_io.Buffered*.read", "sorted"
-METHOD = r"[A-Za-z_]\w*\*?(\.\w+\*?)*"
 
 # name: compiler flags, source, arguments of perf record.
 RECORDINGS = {
