@@ -43,8 +43,12 @@ def report(kaa, data, *options, **settings):
     return Terminal([*kaa.command, "report", "--native", "-i", data, *options], **settings)
 
 
+# Programs of BPF are DSOs with names that a terminal has no room for: as much of them as it always shows.
+BPF_PROGRAM = re.compile(r"^(bpf_prog_[0-9a-f]{16})_\S*")
+
+
 def cells(line):
-    return re.split(r" {2,}", line.strip())
+    return [BPF_PROGRAM.sub(r"\1", cell) for cell in re.split(r" {2,}", line.strip())]
 
 
 def text_entries(kaa, data, *options):
