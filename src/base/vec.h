@@ -81,6 +81,27 @@ bool vec_extend_(void **data, size_t *count, size_t *capacity, size_t need,
 		low_;                                                \
 	})
 
+/* The same of the first element whose member is greater: how many are not. */
+#define vec_upper_bound(v, member, value)                            \
+	({                                                           \
+		size_t low_ = 0, high_ = (v)->count, middle_;        \
+		while (low_ < high_) {                               \
+			middle_ = low_ + (high_ - low_) / 2;         \
+			if ((v)->data[middle_].member <= (value))    \
+				low_ = middle_ + 1;                  \
+			else                                         \
+				high_ = middle_;                     \
+		}                                                    \
+		low_;                                                \
+	})
+
+/* The last element whose member is not greater than value, or NULL. */
+#define vec_floor(v, member, value)                                  \
+	({                                                           \
+		size_t end_ = vec_upper_bound(v, member, value);     \
+		end_ ? &(v)->data[end_ - 1] : NULL;                  \
+	})
+
 /* Iterates with `it` pointing at each element in turn. */
 #define vec_for_each(it, v)                                  \
 	for (__typeof__(&*(v)->data) it = (v)->data;         \

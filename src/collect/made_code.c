@@ -325,29 +325,13 @@ struct error *made_code_refresh(struct made_code *code,
 	return error;
 }
 
-/* The number of places that begin at the address or before. */
-static size_t places_up_to(const struct made_code *code, uint64_t address)
-{
-	size_t low = 0, high = code->places.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (code->places.data[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 const struct made_object *made_code_at(const struct made_code *code,
 				       uint64_t address)
 {
 	const struct made_object *found = NULL;
-	size_t last = 0;
+	size_t i = vec_upper_bound(&code->places, start, address), last = 0;
 
-	for (size_t i = places_up_to(code, address); i > 0; i--) {
+	for (; i > 0; i--) {
 		const struct made_place *place = &code->places.data[i - 1];
 		const struct made_object *object =
 			code->objects.data[place->object];

@@ -6,20 +6,10 @@
 /* Number of spans that start at or below address. */
 static size_t starts_below(const struct python_code *table, uint64_t address)
 {
-	size_t low = 0, high = table->spans.count;
-
 	/* Spans come in ascending order, nearly always. */
-	if (high && table->spans.data[high - 1].start <= address)
-		return high;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (table->spans.data[mid].start <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	if (table->spans.count && vec_last(&table->spans)->start <= address)
+		return table->spans.count;
+	return vec_upper_bound(&table->spans, start, address);
 }
 
 const struct python_span *python_code_find(const struct python_code *table,

@@ -110,19 +110,11 @@ static void sort_spans(span_vec *spans)
 /* The span that holds the address and begins last, or NULL. */
 static const struct span *find_span(const span_vec *spans, uint64_t address)
 {
-	size_t low = 0, high = spans->count, left = SPANS_MAX;
+	size_t i = vec_upper_bound(spans, start, address), left = SPANS_MAX;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (spans->data[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; left && low && spans->data[low - 1].reach > address; low--, left--)
-		if (spans->data[low - 1].end > address)
-			return &spans->data[low - 1];
+	for (; left && i && spans->data[i - 1].reach > address; i--, left--)
+		if (spans->data[i - 1].end > address)
+			return &spans->data[i - 1];
 	return NULL;
 }
 
@@ -398,20 +390,12 @@ static struct error *load_functions(struct dwarf_info *info, struct unit *unit)
 
 static struct unit *unit_of_die(struct dwarf_info *info, uint64_t offset)
 {
-	size_t low = 0, high = info->units.count;
+	struct unit *unit =
+		vec_floor(&info->units, dwarf.encoding.unit, offset);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (info->units.data[middle].dwarf.encoding.unit <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || offset < info->units.data[low - 1].dwarf.first_die ||
-	    offset >= info->units.data[low - 1].dwarf.end)
+	if (!unit || offset < unit->dwarf.first_die || offset >= unit->dwarf.end)
 		return NULL;
-	return &info->units.data[low - 1];
+	return unit;
 }
 
 /* Follows the DIE to where it was declared, for the first name of each kind. */

@@ -412,18 +412,7 @@ struct error *dwarf_lines_read(const struct dwarf_sections *sections,
 const struct dwarf_row *dwarf_lines_find(const struct dwarf_lines *lines,
 					 uint64_t address)
 {
-	size_t low = 0, high = lines->rows.count;
+	const struct dwarf_row *row = vec_floor(&lines->rows, address, address);
 
-	/* The first row beyond the address. */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (lines->rows.data[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || lines->rows.data[low - 1].line == END_OF_SEQUENCE)
-		return NULL;
-	return &lines->rows.data[low - 1];
+	return row && row->line != END_OF_SEQUENCE ? row : NULL;
 }

@@ -225,25 +225,11 @@ static int compare_maps(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* The last one that begins at or before the address. */
-#define FIND_BEFORE(list, address)                                       \
-	({                                                               \
-		size_t low_ = 0, high_ = (list)->count;                  \
-		while (low_ < high_) {                                   \
-			size_t middle_ = low_ + (high_ - low_) / 2;      \
-			if ((list)->data[middle_].start <= (address))    \
-				low_ = middle_ + 1;                      \
-			else                                             \
-				high_ = middle_;                         \
-		}                                                        \
-		low_ ? &(list)->data[low_ - 1] : NULL;                   \
-	})
-
 const struct elf_core_segment *elf_core_segment_at(const struct elf_core *core,
 						   uint64_t address)
 {
 	const struct elf_core_segment *segment =
-		FIND_BEFORE(&core->segments, address);
+		vec_floor(&core->segments, start, address);
 
 	return segment && address < segment->end ? segment : NULL;
 }
@@ -251,7 +237,7 @@ const struct elf_core_segment *elf_core_segment_at(const struct elf_core *core,
 const struct elf_core_map *elf_core_map_at(const struct elf_core *core,
 					   uint64_t address)
 {
-	const struct elf_core_map *map = FIND_BEFORE(&core->maps, address);
+	const struct elf_core_map *map = vec_floor(&core->maps, start, address);
 
 	return map && address < map->end ? map : NULL;
 }

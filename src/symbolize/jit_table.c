@@ -115,20 +115,10 @@ const struct jit_line *jit_code_line(struct jit_code *code, uint64_t address)
 {
 	uint64_t at = address - code->start + code->loaded_at;
 	const jit_line_vec *sorted = &code->sorted_lines;
-	size_t low = 0, high;
 
 	if (!code->lines.left || (!sorted->count && !sort_lines(code)))
 		return NULL;
-	high = sorted->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (sorted->data[middle].address <= at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? &sorted->data[low - 1] : NULL;
+	return vec_floor(sorted, address, at);
 }
 
 /* --- The file ----------------------------------------------------------- */
@@ -567,25 +557,9 @@ struct error *jit_dump_fill(struct jit_dump *dump,
 
 /* --- Looking up --------------------------------------------------------- */
 
-/* The number of codes that start at or before the address. */
-static size_t bound(const struct jit_dump *dump, uint64_t address)
-{
-	size_t low = 0, high = dump->codes.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (dump->codes.data[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 bool jit_dump_has_code(const struct jit_dump *dump, uint64_t start, uint64_t end)
 {
-	size_t before = start < end ? bound(dump, end - 1) : 0;
+	size_t before = start < end ? vec_upper_bound(&dump->codes, start, end - 1) : 0;
 
 	return before && dump->codes.data[before - 1].reach > start;
 }
@@ -600,7 +574,8 @@ struct jit_code *jit_dump_find(struct jit_dump *dump, uint64_t address,
 			       uint64_t time, uint64_t *valid_from,
 			       uint64_t *valid_to)
 {
-	size_t at = bound(dump, address), stop = at > WALK_MAX ? at - WALK_MAX : 0;
+	size_t at = vec_upper_bound(&dump->codes, start, address);
+	size_t stop = at > WALK_MAX ? at - WALK_MAX : 0;
 	struct jit_code *best = NULL;
 	uint64_t next = UINT64_MAX;
 

@@ -567,29 +567,13 @@ static bool covers(const struct fde_index *fde, uint64_t vaddr)
 	return vaddr - fde->start < fde->size;
 }
 
-/* How many FDEs begin at or before vaddr. */
-static size_t count_before(const struct fde_vec *fdes, uint64_t vaddr)
-{
-	size_t low = 0, high = fdes->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (fdes->data[middle].start <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static struct fde_index *find_fde(const struct indexed_section *indexed,
 				  uint64_t vaddr)
 {
 	struct fde_index *fdes = indexed->fdes.data;
-	size_t low = count_before(&indexed->fdes, vaddr);
+	size_t next = vec_upper_bound(&indexed->fdes, start, vaddr);
 
-	for (size_t i = low; i > 0 && low - i < MAX_OVERLAP; i--) {
+	for (size_t i = next; i > 0 && next - i < MAX_OVERLAP; i--) {
 		if (covers(&fdes[i - 1], vaddr))
 			return &fdes[i - 1];
 	}
@@ -657,7 +641,7 @@ bool cfi_find_range(const struct cfi_table *table, uint64_t vaddr,
 static void narrow(const struct fde_vec *fdes, uint64_t vaddr,
 		   struct cfi_range *range)
 {
-	size_t next = count_before(fdes, vaddr);
+	size_t next = vec_upper_bound(fdes, start, vaddr);
 
 	if (next < fdes->count && fdes->data[next].start < range->end)
 		range->end = fdes->data[next].start;

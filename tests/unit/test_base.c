@@ -189,6 +189,35 @@ static void test_vec_slots_are_zero_until_set(void **state)
 	vec_deinit(&slots);
 }
 
+/* Of any number of elements, each value once, twice, or not at all. */
+static void test_vec_bounds_are_those_of_a_search_in_order(void **state)
+{
+	struct item {
+		uint64_t key;
+	};
+
+	(void)state;
+	for (size_t count = 0; count < 20; count++) {
+		VEC(struct item) v = {};
+
+		for (uint64_t i = 0; i < count; i++)
+			assert_true(vec_push(&v, (struct item){ i / 2 * 3 }));
+		for (uint64_t value = 0; value < 40; value++) {
+			size_t below = 0, up_to = 0;
+
+			vec_for_each(it, &v) {
+				below += it->key < value;
+				up_to += it->key <= value;
+			}
+			assert_int_equal(vec_lower_bound(&v, key, value), below);
+			assert_int_equal(vec_upper_bound(&v, key, value), up_to);
+			assert_ptr_equal(vec_floor(&v, key, value),
+					 up_to ? &v.data[up_to - 1] : NULL);
+		}
+		vec_deinit(&v);
+	}
+}
+
 static bool has_low_value(void *arg, const struct map_entry *entry)
 {
 	(void)arg;
@@ -386,6 +415,7 @@ int main(void)
 		cmocka_unit_test(test_percent_is_right),
 		cmocka_unit_test(test_vec_keeps_elements_when_growing),
 		cmocka_unit_test(test_vec_slots_are_zero_until_set),
+		cmocka_unit_test(test_vec_bounds_are_those_of_a_search_in_order),
 		cmocka_unit_test(test_map_finds_what_was_inserted_only),
 		cmocka_unit_test(test_arena_pieces_do_not_overlap),
 		cmocka_unit_test(test_arena_shrinks_the_last_piece),
