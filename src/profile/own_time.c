@@ -472,10 +472,10 @@ static void judge_by_event(const struct builder *b, struct stack_state *state)
 	const struct profile_event *event =
 		&b->profile->events.data[b->options->event];
 
-	if (event->python_only && spent_without_native(&state->below))
-		state->subject = PROFILE_NONE;
-	if (event->kind == EVENT_WAIT &&
-	    spent_as_wait(&state->below, state->subject != PROFILE_NONE))
+	struct spent_event told = { .python_only = event->python_only,
+				    .is_wait = event->kind == EVENT_WAIT };
+
+	if (!spent_settle(&state->below, told, state->subject != PROFILE_NONE))
 		state->subject = PROFILE_NONE;
 }
 

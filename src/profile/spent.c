@@ -59,6 +59,30 @@ enum spent_kind spent_kind_of_function(const char *name, bool in_cpython)
 	return SPENT_NATIVE;
 }
 
+/* Of the functions of CPython that start and end an interpreter. */
+static uint8_t phase_of_function(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum spent_kind kind;
+	} phases[] = {
+		{ "pymain_init", SPENT_START },
+		{ "Py_InitializeFromConfig", SPENT_START },
+		{ "Py_InitializeEx", SPENT_START },
+		{ "_Py_InitializeEx_Private", SPENT_START },
+		{ "Py_Initialize", SPENT_START },
+		{ "Py_FinalizeEx", SPENT_END },
+		{ "Py_Finalize", SPENT_END },
+		{ "_Py_Finalize", SPENT_END },
+	};
+	size_t n = strcspn(name, ".");
+
+	for (size_t i = 0; i < sizeof(phases) / sizeof(*phases); i++)
+		if (name_pattern_fits(phases[i].name, name, n))
+			return phases[i].kind;
+	return 0;
+}
+
 /* --- The kernel --------------------------------------------------------- */
 
 /*
@@ -161,6 +185,7 @@ struct spent_symbol spent_symbol(const char *name, bool in_cpython)
 		.is_interrupt = call.is_interrupt,
 		.is_nameless = !name,
 		.kind = spent_kind_of_function(name, in_cpython),
+		.phase = name && in_cpython ? phase_of_function(name) : 0,
 	};
 }
 
@@ -190,27 +215,6 @@ bool spent_enter_library(struct spent_below *below,
 	if (below->kind == SPENT_IMPORT)
 		return false;
 	below->kind = SPENT_LIBRARY;
-	return true;
-}
-
-bool spent_without_native(struct spent_below *below)
-{
-	if (below->kind != SPENT_INTERPRETER && below->kind != SPENT_NATIVE)
-		return false;
-	below->kind = SPENT_UNTOLD;
-	return true;
-}
-
-bool spent_as_wait(struct spent_below *below, bool has_subject)
-{
-	bool is_told = below->kind == SPENT_KERNEL ? below->is_call_known :
-		       below->kind == SPENT_NATIVE ? has_subject :
-						     below->kind != SPENT_INTERPRETER &&
-							     below->kind != SPENT_UNTOLD;
-
-	if (is_told)
-		return false;
-	below->kind = SPENT_WAITING;
 	return true;
 }
 
@@ -261,6 +265,8 @@ bool spent_enter_native(struct spent_below *below,
 		      has_name_for(below, symbol, where);
 	if (in_kernel && symbol->is_interrupt)
 		below->is_interrupted = true;
+	if (!below->has_python && symbol->phase)
+		below->phase = symbol->phase;
 	/* Who sleeps for the GIL waits for that. */
 	if (below->is_interrupted || (kind <= below->kind && !tells_more) ||
 	    (kind == SPENT_IDLE && below->kind == SPENT_GIL))
@@ -270,4 +276,46 @@ bool spent_enter_native(struct spent_below *below,
 	below->is_nameless = symbol->is_nameless;
 	below->is_call_known = in_kernel && symbol->is_kernel_call;
 	return true;
+}
+
+/* --- Behind the last frame ---------------------------------------------- */
+
+static bool is_work(enum spent_kind kind)
+{
+	return kind < SPENT_UNTOLD && kind != SPENT_LIBRARY && kind != SPENT_GIL;
+}
+
+/* What a thread waited for is told, or it waited for its memory or its turn. */
+static bool is_wait_told(const struct spent_below *below, bool has_subject)
+{
+	switch (below->kind) {
+	case SPENT_INTERPRETER:
+	case SPENT_UNTOLD:
+		return false;
+	case SPENT_KERNEL:
+		return below->is_call_known;
+	case SPENT_NATIVE:
+		return has_subject;
+	default:
+		return true;
+	}
+}
+
+bool spent_settle(struct spent_below *below, struct spent_event event,
+		  bool has_subject)
+{
+	if (event.python_only && (below->kind == SPENT_INTERPRETER ||
+				  below->kind == SPENT_NATIVE)) {
+		below->kind = SPENT_UNTOLD;
+		has_subject = false;
+	}
+	if (event.is_wait && !is_wait_told(below, has_subject)) {
+		below->kind = SPENT_WAITING;
+		has_subject = false;
+	}
+	if (!event.is_wait && below->phase && is_work(below->kind)) {
+		below->kind = below->phase;
+		has_subject = false;
+	}
+	return has_subject;
 }

@@ -28,6 +28,9 @@ enum spent_kind {
 	SPENT_GIL,
 	/* The garbage collector. */
 	SPENT_GC,
+	/* The interpreter starts, or ends, before and behind all Python code. */
+	SPENT_START,
+	SPENT_END,
 	/* Not known, because the event has no native frames. */
 	SPENT_UNTOLD,
 	/* The event is of waits, and nothing tells for what. */
@@ -90,6 +93,8 @@ struct spent_symbol {
 	bool is_nameless;
 	/* enum spent_kind; of a function in user space. */
 	uint8_t kind;
+	/* SPENT_START or SPENT_END for all that the function calls; or 0. */
+	uint8_t phase;
 };
 
 /* name is NULL: no symbol says it. in_cpython as above. */
@@ -128,6 +133,8 @@ struct spent_below {
 	bool is_call_known;
 	/* What is below is the machine's, not the program's. */
 	bool is_interrupted;
+	/* SPENT_START or SPENT_END: so says a frame, and no Python frame is below it. */
+	uint8_t phase;
 };
 
 /* A Python frame; outer is the next one outwards, or NULL. */
@@ -151,18 +158,21 @@ bool spent_enter_native(struct spent_below *below,
 			const struct spent_symbol *symbol,
 			enum spent_where where);
 
-/*
- * The event has no native frames: what they would have told is not known. True: so
- * the time is spent in nothing that is known.
- */
-bool spent_without_native(struct spent_below *below);
+/* What the event says of how to understand its samples. */
+struct spent_event {
+	/* It has no native frames: what they would have told is not known. */
+	bool python_only;
+	/* What would else say that the thread ran says that it waited. */
+	bool is_wait;
+};
 
 /*
- * The event is of waits, so that what would else say that the thread ran says that it
- * waited. has_subject: a native function of the program is known that it waited in.
- * True: nothing tells for what.
+ * Behind the last frame: what the time was spent in, as far as the event lets it be
+ * known. has_subject: some frame is known that it was spent in. False: it was in
+ * nothing that is known, or the kind alone says all.
  */
-bool spent_as_wait(struct spent_below *below, bool has_subject);
+bool spent_settle(struct spent_below *below, struct spent_event event,
+		  bool has_subject);
 
 /* A Python function of the import machinery; its symbol's name. */
 bool spent_is_importlib(const char *name);

@@ -7,6 +7,7 @@
 
 #include "base/name_match.h"
 #include "obj/elf_symbols.h"
+#include "python/call_graph.h"
 #include "python/collector.h"
 #include "python/data_image.h"
 
@@ -64,6 +65,9 @@ enum {
 	METHOD_FLAGS = 16,
 	METHOD_FLAGS_MAX = 0x800,
 	GETSET_SIZE = 40,
+
+	/* jmp, and 32 bits. */
+	JUMP_SIZE = 5,
 };
 
 enum slot_group {
@@ -436,10 +440,15 @@ static void look_through(struct search *s)
 
 /* --- Files -------------------------------------------------------------- */
 
+static bool is_exported(const struct elf_symbol *symbol)
+{
+	return symbol->shndx != SHN_UNDEF && symbol->type == STT_FUNC;
+}
+
 /* CPython exports the first since 3.5, each extension module one of the others. */
 static bool is_for_python(const struct elf_symbol *symbol)
 {
-	return symbol->shndx != SHN_UNDEF && symbol->type == STT_FUNC &&
+	return is_exported(symbol) &&
 	       (!strcmp(symbol->name, "PyModuleDef_Init") ||
 		name_begins_with(symbol->name, "PyInit_"));
 }
@@ -469,7 +478,7 @@ static struct error *read_exports(struct search *s)
 	if (error)
 		return error;
 	while (elf_symbol_iter_next(&it, &symbol))
-		if (symbol.shndx != SHN_UNDEF && symbol.type == STT_FUNC &&
+		if (is_exported(&symbol) &&
 		    !map_insert(&s->exported, symbol.vaddr, 0, NULL))
 			return error_no_memory();
 	return NULL;
@@ -496,6 +505,57 @@ static struct error *name_collector(struct search *s)
 	return error;
 }
 
+/* Where a function goes that does nothing but go there; 0: it does more. */
+static uint64_t only_jump(struct search *s, uint64_t start)
+{
+	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	uint8_t code[sizeof(endbr64) + JUMP_SIZE];
+	struct error *error;
+	struct py_range range;
+	uint64_t target;
+	size_t at = 0, size;
+
+	if (!s->pieces->find(s->pieces->arg, start, &range) ||
+	    range.start != start || range.end - start > sizeof(code))
+		return 0;
+	size = (size_t)(range.end - start);
+	error = elf_file_read_image(s->file, start, code, size);
+	if (error) {
+		error_destroy(error);
+		return 0;
+	}
+	if (size == sizeof(code) && !memcmp(code, endbr64, sizeof(endbr64)))
+		at = sizeof(endbr64);
+	return size - at == JUMP_SIZE && code[at] == 0xe9 &&
+			       py_call_target(code, at + 1, start, &target) ?
+		       target :
+		       0;
+}
+
+/*
+ * A compiler may leave of an exported function a jump to the one that does the work,
+ * and call that: Py_FinalizeEx() jumps to _Py_Finalize() since 3.13.
+ */
+static struct error *name_jumps(struct search *s)
+{
+	struct elf_symbol_iter it;
+	struct elf_symbol symbol;
+	struct error *error =
+		elf_symbol_iter_init_type(s->file, SHT_DYNSYM, &it);
+
+	if (error)
+		return error;
+	while (elf_symbol_iter_next(&it, &symbol)) {
+		uint64_t target = is_exported(&symbol) ?
+					  only_jump(s, symbol.vaddr) :
+					  0;
+
+		if (is_function(s, target) && !has_name(s, target))
+			add_text(s, target, symbol.name);
+	}
+	return NULL;
+}
+
 struct error *py_method_names_find(struct elf_file *file,
 				   const struct py_code_pieces *pieces,
 				   struct py_method_names *ret)
@@ -510,6 +570,8 @@ struct error *py_method_names_find(struct elf_file *file,
 		error = py_data_image_load(file, &s.data);
 	if (!error)
 		look_through(&s);
+	if (!error)
+		error = name_jumps(&s);
 	if (!error)
 		error = name_collector(&s);
 	py_data_image_deinit(&s.data);

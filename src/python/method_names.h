@@ -9,6 +9,8 @@
  * Nothing tells where these tables are. They are taken for what they are only if each
  * word fits: text, sizes, flags, and pointers to where functions begin. A function that
  * stands in tables by names that differ in their last part has none.
+ *
+ * Where an exported function only jumps to another one, its name is that one's, too.
  */
 #ifndef KAA_PYTHON_METHOD_NAMES_H
 #define KAA_PYTHON_METHOD_NAMES_H

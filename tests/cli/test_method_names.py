@@ -194,10 +194,20 @@ struct module no_module = { .head = { 1 }, .name = "app2", .methods = no_methods
 static struct method plain_methods[] = { { "plain", other_module, 1 }, { 0 } };
 struct module builtin_module = { .head = { 1 }, .name = "builtins", .methods = plain_methods };
 void *PyInit_app(void) { return &a_module; }
+FUNCTION(by_jump) FUNCTION(by_guarded_jump) FUNCTION(by_more_than_jump)
+#define EXPORTED(name, code) \
+    asm(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n.cfi_startproc\n" code "\n.cfi_endproc\n" \
+        ".size " #name ", .-" #name "\n.p2align 4");
+EXPORTED(Py_Jump, ".byte 0xe9; .long by_jump - . - 4")
+EXPORTED(Py_GuardedJump, ".byte 0xf3, 0x0f, 0x1e, 0xfa, 0xe9; .long by_guarded_jump - . - 4")
+EXPORTED(Py_MoreThanJump, "nop; .byte 0xe9; .long by_more_than_jump - . - 4")
+EXPORTED(Py_JumpToNamed, ".byte 0xe9; .long type_method - . - 4")
+EXPORTED(Py_JumpAway, ".byte 0xe9; .long 0x70000000")
 """
 NAMES = {
     "type_add": "app.Type.__add__", "type_method": "app.Type.method", "spec_call": "app.Made.__call__",
     "spec_method": "app.Made.method", "module_method": "app.call", "shared": "app.Type*.shared", "other_module": "plain",
+    "by_jump": "Py_Jump", "by_guarded_jump": "Py_GuardedJump", "by_more_than_jump": None,
     "type_get": None, "by_two_names": None, "flags_too_large": None, "name_no_text": None, "bases_set": None, "behind_the_end": None,
 }
 

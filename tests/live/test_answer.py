@@ -85,6 +85,24 @@ def test_kinds_that_need_no_names(kaa, newest_python, scripts, tmp_path, kind):
     check_kind(kaa, newest_python, data, kind)
 
 
+@pytest.mark.few_versions
+def test_the_end_of_python(kaa, python, tmp_path):
+    """What the interpreter does in the end is known by its outermost function, whatever that calls."""
+    script, data = tmp_path / "ending.py", tmp_path / "perf.data"
+    script.write_text("kept = [{i: [i]} for i in range(300000)]\n")
+    record(kaa, python, data, script)
+    program = python.kaa(kaa)
+    samples = script_output.parse(program("script", "-i", data).stdout)
+    spent = [line.strip() for line in program("script", "-F", "spent", "-i", data).stdout.splitlines()]
+    assert len(spent) == len(samples)
+    ends = [kind for sample, kind in zip(samples, spent)
+            if not sample.python and {"Py_FinalizeEx", "Py_Finalize", "_Py_Finalize"} & set(sample.symbols)]
+    assert len(ends) > 5 and set(ends) - {"GIL wait:take_gil"} == {"end of Python"}
+    assert spent.count("end of Python") == ends.count("end of Python")
+    share = kinds_of(screen(kaa, python, data))["end of Python"]
+    assert abs(share - percent(ends.count("end of Python"), samples)) < 0.5
+
+
 def python_frames(sample):
     """(function, file, line) of each, the innermost first."""
     return [(*frame.python_name, frame.line) for frame in sample.frames if frame.is_python]

@@ -193,12 +193,12 @@ static void test_time_without_python_is_of_its_library(void **state)
 		     "start:__GI___clone3 start:start_thread lib:serve c:memcpy");
 	model_sample(&m, 50000000, "start:_start Py_FinalizeEx");
 	assert_screen_says(&m, 100,
-			   "50.0%   50.0%  [no Python code]  libother.so  dgemm 30, serve 15, Py_FinalizeEx 5\n");
+			   "50.0%   50.0%  [no Python code]  libother.so  dgemm 30, serve 15, end of Python 5\n");
 	assert_screen_does_not_say(&m, 100, "clone");
 	/* Of no library is most of it. */
 	model_sample(&m, 900000000, "start:_start Py_FinalizeEx");
 	assert_screen_says(&m, 100,
-			   " [no Python code]              Py_FinalizeEx 50, dgemm (libother) 16");
+			   " [no Python code]              end of Python 50, dgemm (libother) 16");
 	model_deinit(&m);
 }
 

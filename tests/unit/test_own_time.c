@@ -441,8 +441,21 @@ static void test_kinds(void **state)
 		/* It calls Python's functions, and they are not at work for themselves. */
 		{ "start:clone3 lib:callback PyErr_Occurred PyUnicode_New",
 		  SPENT_NATIVE, "callback" },
+		{ "start:_start tool_main PyUnicode_New c:memset", SPENT_NATIVE,
+		  "tool_main" },
+		/* Before and behind all Python code; within it is what else it is. */
 		{ "start:_start Py_InitializeFromConfig PyUnicode_New c:memset",
-		  SPENT_NATIVE, "Py_InitializeFromConfig" },
+		  SPENT_START, "-" },
+		{ "start:_start Py_InitializeFromConfig.cold k:asm_exc_page_fault",
+		  SPENT_START, "-" },
+		{ "start:_start Py_FinalizeEx gc_collect_main", SPENT_END, "-" },
+		{ "start:_start Py_FinalizeEx c:free", SPENT_END, "-" },
+		{ "start:_start Py_FinalizeEx take_gil", SPENT_GIL, "take_gil" },
+		{ "start:_start lib:Py_FinalizeEx", SPENT_NATIVE, "Py_FinalizeEx" },
+		{ "start:_start Py_FinalizeEx I:eval " F " builtin_len", SPENT_NATIVE,
+		  "builtin_len" },
+		{ "I:eval " F " Py_FinalizeEx gc_collect_main", SPENT_GC,
+		  "gc_collect_main" },
 	};
 
 	(void)state;
@@ -696,6 +709,7 @@ static void test_waits_are_none_of_the_interpreters(void **state)
 		{ F " I:eval k:asm_exc_page_fault k:schedule", SPENT_KERNEL,
 		  true },
 		{ F " malloc", SPENT_ALLOCATION, true },
+		{ "_start Py_FinalizeEx k:do_futex", SPENT_KERNEL, true },
 	};
 
 	(void)state;

@@ -22,7 +22,7 @@ export const enum EventKind {
 const ROW_GAP = 1;
 
 // Of enum spent_kind in src/profile/spent.h: taking the GIL, the collector, and the first of what a thread did that did not run.
-const SPENT_GIL = 6, SPENT_COLLECTOR = 7, SPENT_IDLE = 10;
+const SPENT_GIL = 6, SPENT_COLLECTOR = 7, SPENT_IDLE = 12;
 
 // enum event_unit in src/base/event_kind.h, and samples where no period is known.
 export const enum Unit {

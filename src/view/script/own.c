@@ -119,11 +119,11 @@ void script_put_spent(struct strbuf *out, const struct convert_stack *stack,
 	const struct convert_frame *subject;
 	struct spent_below below = follow(stack, &subject);
 
-	if (event->python_only)
-		spent_without_native(&below);
-	if (event->kind == EVENT_WAIT)
-		spent_as_wait(&below, subject != NULL);
+	struct spent_event told = { .python_only = event->python_only,
+				    .is_wait = event->kind == EVENT_WAIT };
+	bool has_subject = spent_settle(&below, told, subject != NULL);
+
 	strbuf_puts(out, spent_kind_text(below.kind));
-	if (subject && spent_has_subject(below.kind))
+	if (has_subject && spent_has_subject(below.kind))
 		put_subject(out, below.kind, subject);
 }
