@@ -689,7 +689,7 @@ static struct error *record_over(struct record_setup *setup,
 	record_say_source(recorder, setup, "record", s->verbose);
 	if (recorder_user_only(recorder))
 		record_say_user_only(recorder_refusal(recorder));
-	record_say_children(recorder, setup);
+	record_say_children(recorder, setup, false);
 	if (s->clock && setup->options.sampler.cpu_clocks &&
 	    !recorder_clocks_by_cpu(recorder) && !setup->options.system_wide)
 		message_note("the clock ticks for each thread: '--clock cpu' takes root, Python frames by BPF, and an event that is a clock and in no group");

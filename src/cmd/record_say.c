@@ -157,14 +157,24 @@ static bool is_recorded(const struct pid_vec *processes, pid_t pid)
 	return false;
 }
 
-/* What this process itself was started by is no service. Those that are recorded are left out. */
+/* What this process itself was started by is no service: it has no children that are missing. */
+static void add_children(pid_t process, struct pid_list *ret)
+{
+	size_t before = ret->count;
+
+	error_destroy(proc_descendants("", process, ret));
+	for (size_t i = before; i < ret->count; i++)
+		if (ret->data[i] == getpid())
+			ret->count = before;
+}
+
+/* Those that are recorded are left out. */
 static void find_children(const struct pid_vec *processes, struct pid_list *ret)
 {
 	size_t kept = 0;
 
 	vec_for_each(process, processes)
-		if (*process != getppid())
-			error_destroy(proc_descendants("", *process, ret));
+		add_children((pid_t)*process, ret);
 	for (size_t i = 0; i < ret->count; i++)
 		if (!is_recorded(processes, ret->data[i]))
 			ret->data[kept++] = ret->data[i];
@@ -174,7 +184,7 @@ static void find_children(const struct pid_vec *processes, struct pid_list *ret)
 static void put_numbers(const struct pid_vec *processes,
 			const struct pid_list *children, struct strbuf *out)
 {
-	const char *before = " '-p ";
+	const char *before = "'-p ";
 
 	vec_for_each(process, processes) {
 		strbuf_printf(out, "%s%d", before, (int)*process);
@@ -182,12 +192,29 @@ static void put_numbers(const struct pid_vec *processes,
 	}
 	vec_for_each(child, children)
 		strbuf_printf(out, ",%d", (int)*child);
-	strbuf_printf(out, "' records %s, too",
-		      children->count == 1 ? "it" : "them");
+	strbuf_putc(out, '\'');
+}
+
+static void put_children(const struct pid_vec *processes,
+			 const struct pid_list *children, bool shows,
+			 struct strbuf *out)
+{
+	bool one = children->count == 1;
+
+	strbuf_printf(out, "%zu child process%s that run%s already %s not %s; ",
+		      children->count, one ? "" : "es", one ? "s" : "",
+		      one ? "is" : "are", shows ? "shown" : "recorded");
+	if (children->count > CHILDREN_NAMED) {
+		strbuf_puts(out, "name them with -p, too");
+		return;
+	}
+	put_numbers(processes, children, out);
+	strbuf_printf(out, " %s %s, too", shows ? "shows" : "records",
+		      one ? "it" : "them");
 }
 
 void record_say_children(const struct recorder *recorder,
-			 const struct record_setup *setup)
+			 const struct record_setup *setup, bool shows)
 {
 	const struct pid_vec *processes = &setup->options.processes;
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
@@ -196,14 +223,7 @@ void record_say_children(const struct recorder *recorder,
 	if (!recorder_python(recorder)->polls)
 		find_children(processes, &children);
 	if (children.count) {
-		strbuf_printf(&text, "%zu child process%s that run%s already %s not recorded;",
-			      children.count, children.count == 1 ? "" : "es",
-			      children.count == 1 ? "s" : "",
-			      children.count == 1 ? "is" : "are");
-		if (children.count <= CHILDREN_NAMED)
-			put_numbers(processes, &children, &text);
-		else
-			strbuf_puts(&text, " name them with -p, too");
+		put_children(processes, &children, shows, &text);
 		message_note("%s", text.data);
 	}
 	vec_deinit(&children);

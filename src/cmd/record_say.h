@@ -12,9 +12,12 @@ void record_say_source(const struct recorder *recorder,
 		       int verbose);
 /* Why there are no kernel frames. refusal: as recorder_refusal() has it. */
 void record_say_user_only(const struct source_refusal *refusal);
-/* Of -p: children that run already are not recorded, but for a source that polls. */
+/*
+ * Of -p: children that run already are not recorded, but for a source that polls.
+ * shows: what is recorded is only shown.
+ */
 void record_say_children(const struct recorder *recorder,
-			 const struct record_setup *setup);
+			 const struct record_setup *setup, bool shows);
 /* kaa's exit code by the status of the command, as wait() has it; -1: none. */
 int record_exit_code(int status);
 

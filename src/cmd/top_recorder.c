@@ -128,6 +128,7 @@ static struct error *run_recorder(struct record_setup *setup,
 	record_say_source(recorder, setup, "top", s->verbose);
 	if (recorder_user_only(recorder))
 		record_say_user_only(recorder_refusal(recorder));
+	record_say_children(recorder, setup, true);
 	began = clock_ms();
 	error = recorder_run(recorder);
 	late = recorder_finish(recorder, &result);

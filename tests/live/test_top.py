@@ -366,6 +366,31 @@ def test_once(bpf, kaa, program):
     assert not ended and program.poll() is None
 
 
+# Waits for a child, and says its number first.
+PARENT = """import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+child.stdout.readline()
+print(child.pid, flush=True)
+child.wait()
+"""
+
+
+def test_children_that_run_already_are_not_shown_and_said(bpf, kaa):
+    """In text and on the screen; of the process that started kaa it is not said, since kaa is a child of it."""
+    with started([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True) as parent:
+        child = int(parent.stdout.readline())
+        def said_of(pids):
+            return kaa("top", "--once", "-d", "0.2", "-p", pids).stderr
+        said = f"1 child process that runs already is not shown; '-p {parent.pid},{child}' shows it, too"
+        assert f"{said}\n" in said_of(parent.pid)
+        assert "child process" not in said_of(f"{parent.pid},{child}")
+        assert "child process" not in said_of(os.getpid())
+        with top(kaa, "-p", str(parent.pid), columns=120) as terminal:
+            terminal.wait_for(said)
+            terminal.write(b"q")
+            assert terminal.wait() == 0
+
+
 def test_a_screen_of_wall_time_has_the_sleeps_that_go_on(root, kaa):
     """A second of a thread that sleeps all the time is several samples, and not one when it is over."""
     with started(["/usr/bin/python3", "-c", "def nap(): print(flush=True); input()\nnap()"],
