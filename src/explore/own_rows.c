@@ -317,6 +317,25 @@ static size_t overview_rows(const struct own_rows *rows, enum own_view view)
 	return n + 1 == count ? count : n;
 }
 
+void own_rows_read_sources(const struct own_rows *rows)
+{
+	const struct answer_options *o = rows->options;
+	_cleanup_free_ struct weighed *order = order_of(rows, OWN_LINES);
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	size_t count = overview_rows(rows, OWN_LINES);
+
+	for (size_t i = 0; order && o->source && i < count; i++) {
+		const struct own_entry *line =
+			&rows->made.own->lines.data[order[i].index];
+
+		if (line->file != PROFILE_NONE && line->line)
+			o->source(o->source_arg,
+				  profile_string(rows->profile, line->file, ""),
+				  line->line, &text);
+		strbuf_clear(&text);
+	}
+}
+
 /* Lines of the window that a section takes. */
 static size_t section_height(const struct own_rows *rows, enum own_view view)
 {

@@ -172,6 +172,9 @@ void own_rows_destroy(struct own_rows *rows);
 DEFINE_CLEANUP(own_rows, struct own_rows *, own_rows_destroy);
 #define _cleanup_own_rows_ _cleanup_(cleanup_own_rows_)
 
+/* Asks options->source for the lines that the overview may show, before they are drawn. */
+void own_rows_read_sources(const struct own_rows *rows);
+
 /*
  * Other samples. On failure, such as ERROR_INTERRUPTED, all is as it was.
  * own_rows_zoom() takes zoom->text over; own_rows_set_zooms() copies.

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path_name.h"
 #include "base/plural.h"
 #include "view/text.h"
 
@@ -128,6 +129,28 @@ static void tell_file(const struct sources *sources,
 	else
 		strbuf_puts(out,
 			    " has changed since the recording: its lines may be others now\n");
+}
+
+void sources_put_changed(const struct sources *sources, struct strbuf *out)
+{
+	const char *first = NULL;
+	size_t others = 0;
+
+	vec_for_each(file, &sources->files) {
+		if ((*file)->error || (!(*file)->missing &&
+				       !sources_has_changed(sources, *file)))
+			continue;
+		others += first != NULL;
+		first = first ? first : path_name((*file)->path);
+	}
+	if (!first)
+		return;
+	text_append(out, first, strlen(first));
+	if (others)
+		strbuf_printf(out, " and %zu other file%s", others,
+			      plural(others));
+	strbuf_printf(out, " ha%s changed since the recording",
+		      others ? "ve" : "s");
 }
 
 void sources_tell(const struct sources *sources, struct strbuf *out)

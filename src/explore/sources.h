@@ -67,5 +67,7 @@ bool sources_has_changed(const struct sources *sources,
  * were asked for, and one of those that this user may not read.
  */
 void sources_tell(const struct sources *sources, struct strbuf *out);
+/* "orders.py has changed since the recording": of all such files; or nothing. */
+void sources_put_changed(const struct sources *sources, struct strbuf *out);
 
 #endif

@@ -745,6 +745,18 @@ static struct error *list_events(struct report_view *r)
 	return NULL;
 }
 
+/* Lines on the first screen may have another text. Until the next key: notes have it, too. */
+static void tell_sources(struct report_view *r, const struct own_rows *rows)
+{
+	_cleanup_strbuf_ struct strbuf changed = STRBUF_INIT;
+
+	own_rows_read_sources(rows);
+	sources_tell(&r->sources, &r->notes);
+	sources_put_changed(&r->sources, &changed);
+	if (changed.len)
+		ui_say(r->ui, "%s (i: notes)  h: keys", changed.data);
+}
+
 /* With the answer, if the user wants that of an event; or the table. */
 static struct error *open_first(struct report_view *r)
 {
@@ -763,10 +775,12 @@ static struct error *open_first(struct report_view *r)
 		error = own_rows_show(r->answers.data[i],
 				      r->answers.data[i]->view,
 				      r->answers.data[i]->with_native, true);
-	if (!error)
-		answer_notes(r->profile, r->events.data[i],
-			     r->answers.data[i]->made.own, &r->notes);
-	return error;
+	if (error)
+		return error;
+	answer_notes(r->profile, r->events.data[i],
+		     r->answers.data[i]->made.own, &r->notes);
+	tell_sources(r, r->answers.data[i]);
+	return NULL;
 }
 
 static struct error *run(struct report_view *r)

@@ -101,8 +101,23 @@ static void test_a_changed_file_is_told(void **state)
 	assert_string_equal(
 		text.data,
 		"/x.py has changed since the recording: its lines may be others now\n");
+	strbuf_clear(&text);
+	sources_put_changed(&sources, &text);
+	assert_string_equal(text.data, "x.py has changed since the recording");
+	write_file("y.py", "one\n");
+	sources_put_line(&sources, "/y.py", 1, &text);
+	sources_put_line(&sources, "/nowhere.py", 1, &text);
+	unlink(path_of("y.py"));
+	strbuf_clear(&text);
+	sources_put_changed(&sources, &text);
+	assert_string_equal(
+		text.data,
+		"x.py and 1 other file have changed since the recording");
 	sources.recorded = INT64_MAX;
 	assert_false(sources_has_changed(&sources, sources.files.data[0]));
+	strbuf_clear(&text);
+	sources_put_changed(&sources, &text);
+	assert_string_equal(text.data, "");
 	/* Without the time of the recording nothing can be said. */
 	sources.recorded = 0;
 	assert_false(sources_has_changed(&sources, sources.files.data[0]));
