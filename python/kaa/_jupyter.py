@@ -15,7 +15,9 @@ import contextlib
 import html
 import linecache
 import os
+import re
 import tempfile
+import threading
 import time
 
 from IPython.core.error import UsageError
@@ -27,6 +29,8 @@ from kaa import _program
 from kaa._profile import ProfileError, profile
 
 COLUMNS, HEIGHT = 100, 480
+TASKS = "/proc/self/task"
+OF_JUPYTER = "ipykernel", "IPython.core", "zmq"
 
 
 @contextlib.contextmanager
@@ -64,6 +68,60 @@ def ask(*words):
     return done.stdout if done.returncode == 0 else None
 
 
+def read_tasks(file):
+    """What the file says of each thread of this process; none where it cannot be read."""
+    found = {}
+    for tid in os.listdir(TASKS):
+        with contextlib.suppress(OSError), open(os.path.join(TASKS, tid, file)) as text:
+            found[int(tid)] = text.read()
+    return found
+
+
+def times():
+    """How long each thread of this process has had a processor, in ns."""
+    return {tid: int(text.split()[0]) for tid, text in read_tasks("schedstat").items() if text}
+
+
+def of_jupyter():
+    """Threads in which no code of a user runs: those of the kernel, and those that ZeroMQ starts."""
+    found = {tid for tid, name in read_tasks("comm").items() if name.startswith("ZMQbg/")}
+    for thread in threading.enumerate():
+        module = getattr(getattr(thread, "_target", None) or thread, "__module__", None) or ""
+        if getattr(thread, "is_pydev_daemon_thread", False) or any((module + ".").startswith(name + ".") for name in OF_JUPYTER):
+            found.add(getattr(thread, "native_id", None))
+    return found
+
+
+class Bystanders:
+    """Threads that were there before the cell and did nothing for it. In a recording of wall time they would have most of
+    the time. Of Jupyter's a little is no work for the cell; a user's that had a processor may have worked for it."""
+
+    def __init__(self):
+        self.began, self.before = time.monotonic(), times()
+        self.before.pop(getattr(threading, "get_native_id", os.getpid)(), None)
+
+    def find(self):
+        """Their numbers, at the cell's end."""
+        of_kernel, little = of_jupyter(), (time.monotonic() - self.began) * 1e9 / 100
+        return {tid for tid, ran in times().items()
+                if tid in self.before and ran - self.before[tid] <= (little if tid in of_kernel else 0)}
+
+
+def report(recording, bystanders):
+    """The first screen of a recording, or None. What is to be typed there is of the whole recording."""
+    everything = ["report", "--stdio", "-i", recording]
+    listed = ask(*everything, "-q", "--sort", "tid", "-F", "tid", "-g", "none", "-t", ",") or ""
+    recorded = {int(tid) for tid in re.findall(r"^ *(\d+):", listed, re.M)}
+    others = ",".join(map(str, sorted(recorded - bystanders)))
+    count = len(recorded & bystanders)
+    text = ask(*everything, "--tid", others) if count and others else None
+    if not text:
+        return ask(*everything)
+    return (re.sub(r"\s+--tid\s+" + others, "", text)
+            + "\nLeft out: %d thread%s that waited all the time, and %s there before the cell.\n'kaa report -i %s' has %s.\n"
+            % (count, "" if count == 1 else "s", "was" if count == 1 else "were", recording, "it" if count == 1 else "them"))
+
+
 class Shown:
     """Text on a terminal; in a browser the page of the flame graph below it, which may run no code but its own."""
 
@@ -93,6 +151,7 @@ class KaaMagics(Magics):
         """Records this cell, and shows below it where the time went."""
         settings, since = parse_argstring(self.kaa, line), time.time() - 1
         recording = profile(settings.output, settings.frequency, settings.mode)
+        bystanders = Bystanders()
         try:
             recording.__enter__()
         except (ProfileError, OSError) as error:
@@ -105,8 +164,9 @@ class KaaMagics(Magics):
                 recording.__exit__(None, None, None)
             except ProfileError as error:
                 raise UsageError("%%%%kaa: %s" % error)
+        idle = bystanders.find()
         write_cells(since)
-        text = ask("report", "--stdio", "-i", settings.output)
+        text = report(settings.output, idle)
         draw = ["flamegraph", "-i", settings.output, "-o", "-"] + ["--lines"] * settings.lines
         page = text and names and ask(*draw, "--from", names[0])
         display(Shown(text or recording.messages, page))

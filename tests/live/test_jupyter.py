@@ -98,17 +98,57 @@ def test_a_cell(root, bpf, notebook, tmp_path):
     assert "helper" in shown(fails)[0]
 
 
+def functions_of_wall(text):
+    """As the rows have them."""
+    return re.findall(r"^ *[\d.]+% +[\d.]+% +[\d.]+  (\S+) ", text, re.M)
+
+
 def test_settings(root, bpf, notebook, tmp_path):
     _, waits, mistake, unwritable = notebook(
         HELPER, "%%kaa --mode wall -F 999 -o other.data --lines\nhelper(0.2)\ntime.sleep(0.5)", "%%kaa --mode fast\n1",
         "%%kaa -o no/such/folder/x\nprint('ran')")
     text, page = shown(waits)
     assert re.search(r"^Spent in: .*idle", text, re.M) and "time.sleep(0.5)" in text, text
+    # The cell's own stands first.
+    assert functions_of_wall(text)[0] in ("<module>", "helper"), text
     assert {f.line for f in page.functions if f.kind in PYTHON} >= {1, 2}
     assert (tmp_path / "other.data").exists() and not (tmp_path / "kaa.data").exists()
     for messages, said in ((mistake, "argument --mode: invalid choice: 'fast'"), (unwritable, "'no/such/folder/x' cannot be written: there is no folder")):
         assert said in "".join(content["text"] for content in of_kind(messages, "stream")), messages
         assert not of_kind(messages, "error") and "ran" not in str(of_kind(messages, "stream"))
+
+
+# Of earlier cells: one that waits all the time, and one that works for a later cell.
+THREADS = """\
+import queue, threading, time
+tasks = queue.Queue()
+
+def waits():
+    time.sleep(10000)
+
+def takes():
+    while True:
+        tasks.get()()
+        tasks.task_done()
+
+for function in waits, takes:
+    threading.Thread(target=function, daemon=True).start()
+"""
+
+
+def test_threads_that_did_nothing_for_the_cell(root, bpf, kaa, notebook, tmp_path):
+    """They would have most of the wall time. Those that began in the cell, or worked for it, have not been left out."""
+    cell = ("%%kaa --mode wall\ndef naps():\n    time.sleep(1)\nown = threading.Thread(target=naps)\nown.start()\n"
+            "tasks.put(lambda: helper(0.5))\ntasks.join()\nown.join()\ntime.sleep(2)")
+    _, _, waits = notebook(HELPER, THREADS, cell)
+    text, _ = shown(waits)
+    functions = set(functions_of_wall(text))
+    assert {"<module>", "naps", "helper"} <= functions, text
+    assert not {"waits", "Heartbeat.run", "OutStream._watch_pipe_fd"} & functions, text
+    count = int(re.search(r"^Left out: (\d+) threads that waited all the time, and were there before the cell\.$", text, re.M)[1])
+    assert "'kaa report -i kaa.data' has them.\n" in text and "--tid" not in text
+    assert count > 3
+    assert {"waits", "Heartbeat.run"} <= set(functions_of_wall(kaa("report", "-i", tmp_path / "kaa.data").stdout))
 
 
 def test_on_a_terminal(root, bpf, environment, tmp_path):
