@@ -309,26 +309,45 @@ static uint32_t library_of_part(const struct profile *profile,
 		       PROFILE_NONE;
 }
 
-/* Or PROFILE_NONE. The heaviest part stands first. */
+/* The only one that more than half can be in, or none: each takes its weight from the others. */
+static uint32_t likely_library(const struct profile *profile,
+			       const struct own_part *parts, size_t count)
+{
+	uint32_t likely = PROFILE_NONE;
+	uint64_t lead = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t dso = library_of_part(profile, &parts[i]);
+		uint64_t period = parts[i].weight.period;
+
+		if (dso == likely) {
+			lead += period;
+		} else if (period <= lead) {
+			lead -= period;
+		} else {
+			lead = period - lead;
+			likely = dso;
+		}
+	}
+	return likely;
+}
+
+/* Or PROFILE_NONE: what is not in it has to be little. */
 static uint32_t library_of(const struct profile *profile,
 			   const struct own_time *own,
 			   const struct own_entry *function)
 {
 	const struct own_part *parts = own->parts.data + function->first_part;
-	uint32_t library = PROFILE_NONE;
 	uint64_t period = 0;
+	uint32_t library;
 
 	if (function->is_python)
 		return PROFILE_NONE;
-	for (size_t i = 0; i < function->part_count; i++) {
-		uint32_t dso = library_of_part(profile, &parts[i]);
-
-		if (library == PROFILE_NONE)
-			library = dso;
-		if (dso == library && dso != PROFILE_NONE)
+	library = likely_library(profile, parts, function->part_count);
+	for (size_t i = 0; i < function->part_count; i++)
+		if (library_of_part(profile, &parts[i]) == library)
 			period += parts[i].weight.period;
-	}
-	return period > function->own.period / 2 ? library : PROFILE_NONE;
+	return period > function->own.period / 4 * 3 ? library : PROFILE_NONE;
 }
 
 void spent_text_library(const struct profile *profile,

@@ -23,8 +23,8 @@ void spent_text_parts(const struct profile *profile, const struct own_time *own,
 		      struct strbuf *out);
 
 /*
- * Of samples without Python code the file that most of their time is native code of:
- * "libscipy_openblas64_-32a4b2a6.so". Nothing if there is none, or it is CPython's.
+ * Of samples without Python code the file that three quarters of their time and more
+ * are native code of: "libscipy_openblas64_-32a4b2a6.so". Nothing if there is none, or it is CPython's.
  */
 void spent_text_library(const struct profile *profile,
 			const struct own_time *own,

@@ -202,6 +202,30 @@ static void test_time_without_python_is_of_its_library(void **state)
 	model_deinit(&m);
 }
 
+static void test_time_without_python_may_be_of_no_library(void **state)
+{
+	struct model m;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 500000000, MAIN " I:eval " F "@3");
+	model_sample(&m, 300000000, "start:__GI___clone3 lib:dgemm");
+	model_sample(&m, 200000000, "start:_start Py_FinalizeEx");
+	assert_screen_says(&m, 100,
+			   " [no Python code]              dgemm (libother) 30, Py_FinalizeEx 20\n");
+	model_deinit(&m);
+	/* Its library need not be that of the heaviest function. */
+	init(&m);
+	model_sample(&m, 150000000, "start:__GI___clone3 c:inflate");
+	model_sample(&m, 300000000, MAIN " I:eval " F "@3");
+	model_sample(&m, 140000000, "start:__GI___clone3 lib:dgemm");
+	model_sample(&m, 140000000, "start:__GI___clone3 lib:sgemm");
+	model_sample(&m, 140000000, "start:__GI___clone3 lib:zgemm");
+	model_sample(&m, 130000000, "start:__GI___clone3 lib:cgemm");
+	assert_screen_says(&m, 100, " [no Python code]  libother.so  ");
+	model_deinit(&m);
+}
+
 /* Polled, nothing is known of what own time was spent in, and nothing has its room. */
 static void test_places_have_the_room_of_what_is_not_there(void **state)
 {
@@ -1517,6 +1541,7 @@ int main(void)
 		cmocka_unit_test(test_the_hot_function_comes_first),
 		cmocka_unit_test(test_time_without_python_is_of_its_programs),
 		cmocka_unit_test(test_time_without_python_is_of_its_library),
+		cmocka_unit_test(test_time_without_python_may_be_of_no_library),
 		cmocka_unit_test(test_time_in_libraries_may_count_for_who_calls_them),
 		cmocka_unit_test(test_libraries_are_no_news_where_little_is_in_them),
 		cmocka_unit_test(test_a_cut_stack_does_not_name_the_program),
