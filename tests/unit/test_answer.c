@@ -715,7 +715,8 @@ static void test_waits_for_a_processor_are_no_sleep(void **state)
 }
 
 /* A task's outermost frame has its name, which may have blanks. */
-static void task_sample(struct model *m, uint64_t period, const char *words)
+static void coroutine_sample(struct model *m, uint64_t period, const char *words,
+			     const char *coroutine)
 {
 	struct profile_sample sample = { .period = period,
 					 .count = 1,
@@ -725,9 +726,16 @@ static void task_sample(struct model *m, uint64_t period, const char *words)
 	snprintf(name, sizeof(name), "py:py::%s:<asyncio>", words);
 	assert_ok(profile_stack_push(m->profile, PROFILE_NONE,
 				     model_frame(m, name), &sample.stack));
-	assert_ok(profile_stack_push(m->profile, sample.stack,
-				     model_frame(m, F "@3"), &sample.stack));
+	if (*coroutine)
+		assert_ok(profile_stack_push(m->profile, sample.stack,
+					     model_frame(m, coroutine),
+					     &sample.stack));
 	assert_ok(profile_add_sample(m->profile, &sample));
+}
+
+static void task_sample(struct model *m, uint64_t period, const char *words)
+{
+	coroutine_sample(m, period, words, F "@3");
 }
 
 /* The time is of tasks: which they were stands on the screen, not what they did alone. */
@@ -749,7 +757,7 @@ static void test_tasks_are_named(void **state)
 			   "\n total  total, s  task\n"
 			   " 58.3%      3.50  b c\n"
 			   " 16.7%      1.00  a\n"
-			   "  8.3%      0.50  [tasks without a name, or not read]\n"
+			   "  8.3%      0.50  [tasks of f without a name, or not read]\n"
 			   "\n");
 	for (int i = 0; i < 9; i++) {
 		snprintf(name, sizeof(name), "task n%d", i);
@@ -758,6 +766,36 @@ static void test_tasks_are_named(void **state)
 	assert_screen_says(&m, 100, "  5.8%      0.40  4 others\n");
 	m.profile->events.data[0].kind = EVENT_WALL;
 	assert_screen_does_not_say(&m, 100, "  task\n");
+	model_deinit(&m);
+}
+
+/* Task-1 to Task-5000 have no names in a recording: what they were made of tells them apart. */
+static void test_tasks_without_a_name_are_told_by_their_coroutines(void **state)
+{
+	struct model m;
+
+	(void)state;
+	init(&m);
+	m.profile->events.data[0].kind = EVENT_TASKS;
+	coroutine_sample(&m, 2000000000, "task", F "@3");
+	coroutine_sample(&m, 3000000000, "task", F "@5");
+	/* Nothing that the functions do not say. */
+	assert_screen_does_not_say(&m, 100, "  task\n");
+	coroutine_sample(&m, 4000000000, "task", G "@9");
+	coroutine_sample(&m, 1000000000, "task", "m:[awaits sleep]");
+	assert_screen_says(&m, 100,
+			   "\n total  total, s  task\n"
+			   " 50.0%      5.00  [tasks of f]\n"
+			   " 40.0%      4.00  [tasks of g]\n"
+			   " 10.0%      1.00  [tasks]\n"
+			   "\n");
+	coroutine_sample(&m, 10000000000, "task a", G "@9");
+	assert_screen_says(&m, 100,
+			   " 50.0%     10.00  a\n"
+			   " 25.0%      5.00  [tasks of f without a name, or not read]\n"
+			   " 20.0%      4.00  [tasks of g without a name, or not read]\n"
+			   "  5.0%      1.00  [tasks without a name, or not read]\n"
+			   "\n");
 	model_deinit(&m);
 }
 
@@ -1563,6 +1601,7 @@ int main(void)
 		cmocka_unit_test(test_who_waits_is_told_how_to_see_where),
 		cmocka_unit_test(test_waits_for_a_processor_are_no_sleep),
 		cmocka_unit_test(test_tasks_are_named),
+		cmocka_unit_test(test_tasks_without_a_name_are_told_by_their_coroutines),
 		cmocka_unit_test(test_threads_are_no_tasks),
 		cmocka_unit_test(test_what_is_called_alike_is_one_part),
 		cmocka_unit_test(test_the_command_names_what_is_shown),
