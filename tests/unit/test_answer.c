@@ -212,7 +212,7 @@ static void test_time_without_python_may_be_of_no_library(void **state)
 	model_sample(&m, 300000000, "start:__GI___clone3 lib:dgemm");
 	model_sample(&m, 200000000, "start:_start Py_FinalizeEx");
 	assert_screen_says(&m, 100,
-			   " [no Python code]              dgemm (libother) 30, Py_FinalizeEx 20\n");
+			   " [no Python code]              dgemm (libother) 30, end of Python 20\n");
 	model_deinit(&m);
 	/* Its library need not be that of the heaviest function. */
 	init(&m);
