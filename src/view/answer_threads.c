@@ -9,6 +9,7 @@
 #include "base/name_match.h"
 #include "base/path_name.h"
 #include "base/vec.h"
+#include "view/alike_name.h"
 #include "view/answer_screen.h"
 #include "view/text.h"
 
@@ -16,6 +17,8 @@ enum {
 	THREADS_MAX = 8,
 	/* Of those that have no row. */
 	NAMES_MAX = 3,
+	/* A number, and what is between it and the name. */
+	NUMBER_WIDTH = 9,
 };
 
 struct thread {
@@ -24,8 +27,10 @@ struct thread {
 	/* Samples of it have different names. */
 	bool has_names;
 	bool has_python;
-	/* Of the row: others of its name that are no Python, and itself. */
-	size_t processes;
+	/* Of the row: itself, and others: processes that are no Python, or threads. */
+	size_t members;
+	/* Of several threads: which numbers in their names differ. */
+	uint64_t differing;
 };
 
 struct threads {
@@ -53,7 +58,7 @@ static struct error *gather_threads(const struct answer *a, struct threads *ret)
 		const struct profile_task *task =
 			profile_task(p, p->samples.task[i]);
 		struct thread thread = { .task = p->samples.task[i],
-					 .processes = 1 };
+					 .members = 1 };
 		uint32_t pid = (uint32_t)task->pid, tid = (uint32_t)task->tid;
 		struct thread *known;
 		uint64_t *at;
@@ -105,11 +110,132 @@ static struct error *join_helpers(const struct answer *a,
 			continue;
 		}
 		threads->list.data[*at].period += thread->period;
-		threads->list.data[*at].processes++;
+		threads->list.data[*at].members++;
 	}
 	threads->list.count = kept;
 	return NULL;
 }
+
+/* --- Threads of alike names --- */
+
+#define NO_GROUP SIZE_MAX
+
+struct group {
+	/* Of threads.list. */
+	size_t first;
+	size_t count;
+	uint64_t differing;
+	/* Among the rows that are kept. */
+	size_t row;
+};
+
+struct groups {
+	VEC(struct group) list;
+	struct map index;
+	/* By thread, or NO_GROUP. */
+	size_t *of_threads;
+};
+
+static void groups_deinit(struct groups *groups)
+{
+	vec_deinit(&groups->list);
+	map_deinit(&groups->index);
+	free(groups->of_threads);
+}
+
+static const char *name_of(const struct answer *a, const struct thread *thread)
+{
+	return profile_string(a->profile,
+			      profile_task_name(profile_task(a->profile,
+							     thread->task)),
+			      "");
+}
+
+/* Those that a process has begun with are told apart by their processes. */
+static bool has_group(const struct answer *a, const struct thread *thread)
+{
+	const struct profile_task *task = profile_task(a->profile, thread->task);
+
+	return thread->members == 1 && task->pid > 0 && task->tid > 0 &&
+	       task->tid != task->pid && *name_of(a, thread);
+}
+
+static struct error *add_to_group(const struct answer *a,
+				  const struct threads *threads, size_t i,
+				  struct groups *groups)
+{
+	const struct thread *thread = &threads->list.data[i];
+	const struct profile_task *task = profile_task(a->profile, thread->task);
+	const char *name = name_of(a, thread);
+	const struct group none = { .first = i };
+	struct group *group;
+	uint64_t *at = map_insert(&groups->index,
+				  hash_combine(alike_name_hash(name),
+					       (uint32_t)task->pid),
+				  groups->list.count, NULL);
+
+	if (!at || (*at == groups->list.count &&
+		    !vec_push(&groups->list, none)))
+		return error_no_memory();
+	group = &groups->list.data[*at];
+	group->count++;
+	group->differing |= alike_name_differing(
+		name_of(a, &threads->list.data[group->first]), name);
+	groups->of_threads[i] = *at;
+	return NULL;
+}
+
+static struct error *find_groups(const struct answer *a,
+				 const struct threads *threads,
+				 struct groups *ret)
+{
+	struct error *error = NULL;
+
+	ret->of_threads = calloc(threads->list.count + 1,
+				 sizeof(*ret->of_threads));
+	if (!ret->of_threads)
+		return error_no_memory();
+	for (size_t i = 0; !error && i < threads->list.count; i++) {
+		ret->of_threads[i] = NO_GROUP;
+		if (has_group(a, &threads->list.data[i]))
+			error = add_to_group(a, threads, i, ret);
+	}
+	return error;
+}
+
+/*
+ * A server has a thread for each request: those of a process whose names differ in numbers
+ * alone become one row, if they are more than have rows.
+ */
+static struct error *join_alike(const struct answer *a, struct threads *threads)
+{
+	_cleanup_(groups_deinit) struct groups groups = {};
+	struct error *error = find_groups(a, threads, &groups);
+	size_t kept = 0;
+
+	for (size_t i = 0; !error && i < threads->list.count; i++) {
+		struct thread *thread = &threads->list.data[i];
+		size_t at = groups.of_threads[i];
+		struct group *group =
+			at == NO_GROUP ? NULL : &groups.list.data[at];
+
+		if (group && group->count > THREADS_MAX && group->first != i) {
+			threads->list.data[group->row].period += thread->period;
+			threads->list.data[group->row].members++;
+			continue;
+		}
+		if (group && group->count > THREADS_MAX) {
+			group->row = kept;
+			thread->differing = group->differing;
+		}
+		threads->list.data[kept++] = *thread;
+	}
+	if (!error)
+		threads->list.count = kept;
+	return error;
+}
+
+/* --- Rows --- */
 
 static int compare_threads(const void *x, const void *y)
 {
@@ -175,14 +301,22 @@ static void put_parent(struct answer *a, const struct threads *threads,
 		strbuf_puts(&a->text, ", worker");
 }
 
-/* "python3 (orders.py)", "MainThread (orders.py), worker of 1234" */
+/*
+ * "python3 (orders.py)", "MainThread (orders.py), worker of 1234",
+ * "Thread-N (serve), 120 threads"
+ */
 static void put_name(struct answer *a, const struct threads *threads,
-		     const struct profile_task *task)
+		     const struct thread *thread)
 {
+	const struct profile_task *task = profile_task(a->profile, thread->task);
 	bool is_process = are_processes(threads);
 
-	text_string(&a->text, a->profile,
-		    is_process ? task->comm : profile_task_name(task), "");
+	if (is_process)
+		text_string(&a->text, a->profile, task->comm, "");
+	else
+		alike_name_put(name_of(a, thread), thread->differing, &a->text);
+	if (thread->members > 1)
+		strbuf_printf(&a->text, ", %zu threads", thread->members);
 	if (threads->processes.count < 2)
 		return;
 	if (is_process || task->pid == task->tid)
@@ -194,13 +328,11 @@ static void put_name(struct answer *a, const struct threads *threads,
 static void put_joined(struct answer *a, const struct threads *threads,
 		       const struct thread *thread)
 {
-	enum { NUMBER_WIDTH = 9 };
-
 	strbuf_fill(&a->text, ' ',
 		    are_processes(threads) ? NUMBER_WIDTH : 2 * NUMBER_WIDTH);
 	text_string(&a->text, a->profile,
 		    profile_task(a->profile, thread->task)->comm, "");
-	strbuf_printf(&a->text, " (%zu processes)", thread->processes);
+	strbuf_printf(&a->text, " (%zu processes)", thread->members);
 	answer_end_line(a);
 }
 
@@ -212,20 +344,22 @@ static void put_thread(struct answer *a, const struct threads *threads,
 
 	strbuf_printf(&a->text, "%5.1f%%          ",
 		      answer_share(a, thread->period));
-	if (thread->processes > 1) {
+	if (thread->members > 1 && task->pid == task->tid) {
 		put_joined(a, threads, thread);
 		return;
 	}
 	if (threads->processes.count > 1)
 		strbuf_printf(&a->text, "%-7" PRId32 "  ", task->pid);
-	if (!is_process)
+	if (thread->members > 1)
+		strbuf_fill(&a->text, ' ', NUMBER_WIDTH);
+	else if (!is_process)
 		strbuf_printf(&a->text, "%-7" PRId32 "  ", task->tid);
 	if (is_outside(task, thread))
 		strbuf_puts(&a->text, "[processes outside this container]");
 	else if (is_ending(task))
 		strbuf_puts(&a->text, "[threads that were ending]");
 	else
-		put_name(a, threads, task);
+		put_name(a, threads, thread);
 	answer_end_line(a);
 }
 
@@ -237,8 +371,9 @@ static void put_names_of_others(struct answer *a, const struct threads *threads,
 	size_t count = 0, i;
 
 	for (; first < threads->list.count; first++) {
-		const struct profile_task *task = profile_task(
-			a->profile, threads->list.data[first].task);
+		const struct thread *thread = &threads->list.data[first];
+		const struct profile_task *task =
+			profile_task(a->profile, thread->task);
 		uint32_t name = are_processes(threads) ?
 					task->comm :
 					profile_task_name(task);
@@ -252,7 +387,8 @@ static void put_names_of_others(struct answer *a, const struct threads *threads,
 			return;
 		}
 		strbuf_puts(&a->text, count ? ", " : ": ");
-		text_string(&a->text, a->profile, name, "");
+		alike_name_put(profile_string(a->profile, name, ""),
+			       thread->differing, &a->text);
 		shown[count++] = name;
 	}
 }
@@ -280,7 +416,7 @@ static void put_thread_rows(struct answer *a, const struct threads *threads)
 	if (threads->list.count - rows == 1)
 		rows++;
 	for (size_t i = rows; i < threads->list.count; i++)
-		others += threads->list.data[i].processes;
+		others += threads->list.data[i].members;
 	put_title(a, threads);
 	for (size_t i = 0; i < rows; i++)
 		put_thread(a, threads, &threads->list.data[i]);
@@ -298,6 +434,7 @@ struct error *answer_put_threads(struct answer *a)
 {
 	struct threads threads = {};
 	struct error *error = gather_threads(a, &threads);
+	bool is_told;
 
 	if (!error)
 		error = join_helpers(a, &threads);
@@ -305,7 +442,10 @@ struct error *answer_put_threads(struct answer *a)
 		error = answer_find_scripts(a, &threads.scripts);
 	if (!error && threads.processes.count > 1)
 		error = answer_find_workers(a, &threads.workers);
-	if (!error && threads.list.count > 1) {
+	is_told = threads.list.count > 1;
+	if (!error && is_told && !are_processes(&threads))
+		error = join_alike(a, &threads);
+	if (!error && is_told) {
 		qsort(threads.list.data, threads.list.count,
 		      sizeof(*threads.list.data), compare_threads);
 		put_thread_rows(a, &threads);

@@ -604,6 +604,65 @@ static void test_the_heavier_module_body_is_the_script(void **state)
 	model_deinit(&m);
 }
 
+/* A server has a thread for each request; what they have in common is the row's. */
+static void test_threads_whose_numbers_differ_are_one_row(void **state)
+{
+	struct model m;
+	char name[32];
+
+	(void)state;
+	init(&m);
+	m.task = thread(&m, 100, "MainThread");
+	model_sample(&m, 100000000, MAIN " I:eval " F "@3");
+	for (int i = 0; i < 120; i++) {
+		snprintf(name, sizeof(name), "Thread-%d (serve 2)", 5 + i);
+		m.task = thread(&m, 1000 + i, name);
+		model_sample(&m, 5000000, G " I:eval " F "@3");
+		/* So many have a row each. */
+		if (i == 7)
+			assert_screen_says(&m, 100, "\n  3.6%          1007     Thread-12 (serve 2)\n");
+	}
+	for (int i = 0; i < 10; i++) {
+		m.task = thread(&m, 2000 + i, "pool");
+		model_sample(&m, 30000000, G " I:eval " F "@3");
+	}
+	assert_screen_says(&m, 100,
+			   "\n total          thread   name\n"
+			   " 60.0%                   Thread-N (serve 2), 120 threads\n"
+			   " 30.0%                   pool, 10 threads\n"
+			   " 10.0%          100      MainThread\n"
+			   "\n");
+	/* Of another process they are others. */
+	m.task = model_process(&m, 3000, "python3");
+	model_sample(&m, 1000000000, MAIN " I:eval " F "@3");
+	assert_screen_says(&m, 100,
+			   "\n total          process  thread   name\n"
+			   " 50.0%          3000     3000     python3 (x.py)\n"
+			   " 30.0%          100               Thread-N (serve 2), 120 threads\n");
+	model_deinit(&m);
+}
+
+/* All that is left has names, too. */
+static void test_other_threads_are_named_alike(void **state)
+{
+	struct model m;
+	char name[32];
+
+	(void)state;
+	init(&m);
+	m.task = thread(&m, 100, "MainThread");
+	model_sample(&m, 1000000000, MAIN " I:eval " F "@3");
+	for (int i = 0; i < 20; i++) {
+		snprintf(name, sizeof(name), "Thread-%d (%s)", i,
+			 i % 2 ? "serve" : "read");
+		m.task = thread(&m, 1000 + i, name);
+		model_sample(&m, 100000, G " I:eval " F "@3");
+	}
+	assert_screen_says(&m, 100,
+			   "20 other threads: Thread-N (read), Thread-N (serve)\n");
+	model_deinit(&m);
+}
+
 /* A version manager starts dozens of shells before the script. */
 static void test_others_have_names(void **state)
 {
@@ -1583,6 +1642,8 @@ int main(void)
 		cmocka_unit_test(test_time_in_libraries_may_count_for_who_calls_them),
 		cmocka_unit_test(test_libraries_are_no_news_where_little_is_in_them),
 		cmocka_unit_test(test_a_cut_stack_does_not_name_the_program),
+		cmocka_unit_test(test_threads_whose_numbers_differ_are_one_row),
+		cmocka_unit_test(test_other_threads_are_named_alike),
 		cmocka_unit_test(test_others_have_names),
 		cmocka_unit_test(test_the_order_of_totals),
 		cmocka_unit_test(test_places_have_the_room_of_what_is_not_there),
