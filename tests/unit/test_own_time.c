@@ -421,6 +421,17 @@ static void test_kinds(void **state)
 		  SPENT_IMPORT, "PyImport_ImportModuleLevelObject" },
 		{ "I:eval " F " object_vacall lib:ufunc_generic_fastcall",
 		  SPENT_NATIVE, "ufunc_generic_fastcall" },
+		/* Call glue that no evaluation function stands behind. */
+		{ "I:eval " F " binary_op1 start:slot_nb_add "
+		  "start:cfunction_vectorcall_O",
+		  SPENT_INTERPRETER, "-" },
+		{ "I:eval " F " start:cfunction_vectorcall_O", SPENT_INTERPRETER,
+		  "-" },
+		{ "I:eval " F " binary_op1 start:slot_nb_add builtin_abs "
+		  "long_abs",
+		  SPENT_NATIVE, "builtin_abs" },
+		{ "I:eval " F " list_sort start:cfunction_vectorcall_O builtin_abs",
+		  SPENT_NATIVE, "list_sort" },
 		{ "0x1000", SPENT_NATIVE, "-" },
 		/* A library's own thread: who works there, not what started it. */
 		{ "start:clone3 start:start_thread lib:blas_thread_server "
