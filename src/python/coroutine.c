@@ -25,25 +25,6 @@ struct way {
 	struct py_awaits *ret;
 };
 
-bool py_type_name(const struct py_objects_reader *r, uint64_t type,
-		  char ret[PY_TYPE_NAME_MAX])
-{
-	uint64_t place;
-
-	if (!py_read_pointer(r, type + r->layout->type_name, &place))
-		return false;
-	/* The text may end just before what cannot be read. */
-	for (size_t size = PY_TYPE_NAME_MAX; size >= 8; size /= 2) {
-		if (!py_read_bytes(r, place, ret, size))
-			continue;
-		if (memchr(ret, '\0', size))
-			return true;
-		ret[size - 1] = '\0';
-		return true;
-	}
-	return false;
-}
-
 /* --- what an object is --- */
 
 enum kind { KIND_OTHER, KIND_GENERATOR, KIND_BETWEEN };

@@ -22,7 +22,6 @@
 enum {
 	/* Frames of one coroutine that are read. */
 	PY_AWAITS_MAX = 512,
-	PY_TYPE_NAME_MAX = 80,
 };
 
 struct py_await {
@@ -59,9 +58,5 @@ void py_awaits_read(struct py_objects_reader *r, uint64_t code_type,
 /* The code object of a frame; false: it is none. */
 bool py_frame_code(struct py_objects_reader *r, uint64_t code_type,
 		   uint64_t frame, uint64_t *ret);
-
-/* The name of a type, as its tp_name; false: it cannot be read. */
-bool py_type_name(const struct py_objects_reader *r, uint64_t type,
-		  char ret[PY_TYPE_NAME_MAX]);
 
 #endif

@@ -92,6 +92,45 @@ bool py_type_of(struct py_objects_reader *r, uint64_t object,
 	return true;
 }
 
+bool py_type_at(struct py_objects_reader *r, uint64_t address,
+		struct py_type *ret)
+{
+	const struct py_type *type = type_at(r, address);
+
+	if (!type)
+		return false;
+	*ret = *type;
+	return true;
+}
+
+bool py_type_is_class(const struct py_type *type)
+{
+	return (type->flags & (PY_TYPE_HEAP | PY_TYPE_IMMUTABLE)) ==
+	       PY_TYPE_HEAP;
+}
+
+bool py_string_read(const struct py_objects_reader *r, uint64_t address,
+		    char ret[PY_TYPE_NAME_MAX])
+{
+	/* The text may end just before what cannot be read. */
+	for (size_t size = PY_TYPE_NAME_MAX; size; size /= 2) {
+		if (!py_read_bytes(r, address, ret, size))
+			continue;
+		ret[size - 1] = '\0';
+		return true;
+	}
+	return false;
+}
+
+bool py_type_name(const struct py_objects_reader *r, uint64_t type,
+		  char ret[PY_TYPE_NAME_MAX])
+{
+	uint64_t address;
+
+	return py_read_pointer(r, type + r->layout->type_name, &address) &&
+	       py_string_read(r, address, ret);
+}
+
 static bool is_builtin(const struct py_type *type, uint64_t flag)
 {
 	return type && (type->flags & flag) && !(type->flags & PY_TYPE_HEAP);
@@ -539,6 +578,35 @@ static bool open_managed(struct py_objects_reader *r, uint64_t object,
 		       open_inline(r, object, type, ret);
 }
 
+/*
+ * Where an object has the pointer to its dict. Up to 3.11 a negative offset counts from
+ * the end of objects of any length, such as those of classes that are derived from int.
+ */
+static bool dict_place(const struct py_objects_reader *r, uint64_t object,
+		       const struct py_type *type, uint64_t *ret)
+{
+	uint64_t item_size, count, size;
+
+	if (type->dict_offset > 0 && type->dict_offset < PY_OFFSET_MAX) {
+		*ret = object + (uint64_t)type->dict_offset;
+		return true;
+	}
+	if (PY_MINOR(r->layout->version) > 11 || type->dict_offset != -8 ||
+	    /* tp_itemsize is behind tp_basicsize. */
+	    !py_read_pointer(r, type->address + r->at->type_basic_size + 8,
+			     &item_size) ||
+	    !py_read_pointer(r, object + r->layout->bytes_size, &count))
+		return false;
+	if ((int64_t)count < 0)
+		count = -count;
+	if (item_size >= PY_OFFSET_MAX || count >= UINT32_MAX ||
+	    type->basic_size < 0 || type->basic_size >= PY_OFFSET_MAX)
+		return false;
+	size = (uint64_t)type->basic_size + count * item_size;
+	*ret = object + ((size + 7) & ~UINT64_C(7)) - 8;
+	return true;
+}
+
 bool py_instance_attributes(struct py_objects_reader *r, uint64_t object,
 			    struct py_dict *ret)
 {
@@ -551,11 +619,8 @@ bool py_instance_attributes(struct py_objects_reader *r, uint64_t object,
 	type = *found;
 	if (r->at->before_dict != PY_ABSENT && (type.flags & TYPE_MANAGED_DICT))
 		return open_managed(r, object, &type, ret);
-	/* A negative one counts from the end of objects of any length. */
-	if (type.dict_offset <= 0 || type.dict_offset >= PY_OFFSET_MAX)
-		return false;
-	return py_read_pointer(r, object + (uint64_t)type.dict_offset, &dict) &&
-	       py_dict_open(r, dict, ret);
+	return dict_place(r, object, &type, &dict) &&
+	       py_read_pointer(r, dict, &dict) && py_dict_open(r, dict, ret);
 }
 
 bool py_module_attributes(struct py_objects_reader *r, uint64_t module,

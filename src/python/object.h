@@ -30,6 +30,8 @@ enum {
 	/* Entries of a dict that are read. */
 	PY_DICT_MAX = 1 << 17,
 	PY_TYPES_KEPT = 8,
+	/* Bytes of the name of a type that are read, with the end. */
+	PY_TYPE_NAME_MAX = 80,
 };
 
 /* What a type object says that matters here. */
@@ -53,20 +55,36 @@ struct py_objects_reader {
 	{ .layout = (layout_), .at = (at_), .memory = (memory_) }
 
 /* Include/object.h: bits of tp_flags; those of built-in types hold for subclasses. */
-#define PY_TYPE_HEAP  (1u << 9)
-#define PY_TYPE_INT   (1u << 24)
-#define PY_TYPE_LIST  (1u << 25)
-#define PY_TYPE_TUPLE (1u << 26)
-#define PY_TYPE_BYTES (1u << 27)
-#define PY_TYPE_TEXT  (1u << 28)
-#define PY_TYPE_DICT  (1u << 29)
-#define PY_TYPE_TYPE  (1u << 31)
+#define PY_TYPE_IMMUTABLE (1u << 8)
+#define PY_TYPE_HEAP	  (1u << 9)
+#define PY_TYPE_INT	  (1u << 24)
+#define PY_TYPE_LIST	  (1u << 25)
+#define PY_TYPE_TUPLE	  (1u << 26)
+#define PY_TYPE_BYTES	  (1u << 27)
+#define PY_TYPE_TEXT	  (1u << 28)
+#define PY_TYPE_DICT	  (1u << 29)
+#define PY_TYPE_ERROR	  (1u << 30)
+#define PY_TYPE_TYPE	  (1u << 31)
 
 bool py_read_bytes(const struct py_objects_reader *r, uint64_t address,
 		   void *buf, size_t size);
 /* The type of an object. */
 bool py_type_of(struct py_objects_reader *r, uint64_t object,
 		struct py_type *ret);
+/* The type at an address. */
+bool py_type_at(struct py_objects_reader *r, uint64_t address,
+		struct py_type *ret);
+/*
+ * A `class` statement has made it, or what does the same. Not all other heap types can
+ * be told from these: up to 3.9 none of them, later those that may be changed.
+ */
+bool py_type_is_class(const struct py_type *type);
+/* A C string; what is longer, or cannot be read, is cut off. */
+bool py_string_read(const struct py_objects_reader *r, uint64_t address,
+		    char ret[PY_TYPE_NAME_MAX]);
+/* The name of a type, as its tp_name. */
+bool py_type_name(const struct py_objects_reader *r, uint64_t type,
+		  char ret[PY_TYPE_NAME_MAX]);
 
 bool py_read_pointer(const struct py_objects_reader *r, uint64_t address,
 		     uint64_t *ret);

@@ -2,15 +2,14 @@
 #include "python/object_text.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "obj/elf_symbols.h"
 #include "python/code_name.h"
-#include "python/coroutine.h"
+#include "python/double_text.h"
+#include "python/library_text.h"
 #include "python/releases.h"
+#include "python/object_slots.h"
 
 enum {
 	/* Containers within each other, and items of one, that are shown. */
@@ -22,12 +21,9 @@ enum {
 	TABLE_MAX = 4096,
 	/* Digits of 30 bits: 4,300 decimal digits, as many as Python prints. */
 	DIGITS_MAX = 477,
-	TYPE_NAME_MAX = 80,
 	BILLION = 1000000000,
 	/* Classes between a class and the built-in one that it is derived from. */
 	BASES_MAX = 16,
-	/* Decimal digits that tell any double from all others. */
-	DOUBLE_DIGITS = 17,
 };
 
 /* A value that is being put into words. */
@@ -106,23 +102,19 @@ static bool read_size(const struct put *p, uint64_t object, uint64_t *ret)
 	return py_read_pointer(r, object + r->layout->bytes_size, ret);
 }
 
-/* tp_name: a C string, up to its end or that of what is readable. */
+static void put_name(struct put *p, const char *name)
+{
+	py_text_append_utf8(p->out,
+			    (struct bytes){ (const uint8_t *)name, strlen(name) },
+			    PY_TYPE_NAME_MAX);
+}
+
 static void put_type_name(struct put *p, uint64_t type)
 {
-	const struct py_objects_reader *r = p->v->objects;
-	char name[TYPE_NAME_MAX + 1] = "";
-	uint64_t address;
-	size_t n = 0;
+	char name[PY_TYPE_NAME_MAX] = "?";
 
-	if (!py_read_pointer(r, type + r->layout->type_name, &address)) {
-		strbuf_puts(p->out, "?");
-		return;
-	}
-	while (n < TYPE_NAME_MAX && py_read_bytes(r, address + n, name + n, 1) &&
-	       name[n])
-		n++;
-	py_text_append_utf8(p->out, (struct bytes){ (uint8_t *)name, n },
-			    TYPE_NAME_MAX);
+	py_type_name(p->v->objects, type, name);
+	put_name(p, name);
 }
 
 /* --- numbers --- */
@@ -215,46 +207,13 @@ static void put_int(struct put *p, uint64_t object)
 		strbuf_putc(p->out, 'L');
 }
 
-/* The fewest digits that are this number: d.ddde+xx. */
-static int shortest(double value, char text[40])
-{
-	int digits = 1;
-
-	while (snprintf(text, 40, "%.*e", digits - 1, value),
-	       strtod(text, NULL) != value && digits < DOUBLE_DIGITS)
-		digits++;
-	return digits;
-}
-
-/* As float.__repr__: with an exponent below 1e-4, and from 1e16 on. */
-static void put_double(struct put *p, double value)
-{
-	char text[40];
-	int digits, exponent;
-
-	if (isnan(value) || isinf(value)) {
-		strbuf_puts(p->out, isnan(value) ? "nan" :
-				    value < 0	 ? "-inf" :
-						   "inf");
-		return;
-	}
-	digits = shortest(value, text);
-	exponent = atoi(strchr(text, 'e') + 1);
-	if (exponent < -4 || exponent >= 16) {
-		strbuf_puts(p->out, text);
-		return;
-	}
-	strbuf_printf(p->out, "%.*f",
-		      digits - 1 > exponent ? digits - 1 - exponent : 1, value);
-}
-
 static void put_float(struct put *p, uint64_t object)
 {
 	double value;
 
 	if (py_read_bytes(p->v->objects, object + p->v->at->float_value, &value,
 			  sizeof(value)))
-		put_double(p, value);
+		py_double_put(p->out, value);
 	else
 		put_unreadable(p);
 }
@@ -363,20 +322,15 @@ static void put_text(struct put *p, uint64_t object, size_t max)
 		put_characters(p, bytes, text.kind, n, n < text.length);
 }
 
-static void put_bytes(struct put *p, uint64_t object, size_t max)
+/* Those at an address, in quotes. */
+static void put_bytes_at(struct put *p, uint64_t address, uint64_t size,
+			 size_t max)
 {
-	const struct py_objects_reader *r = p->v->objects;
 	uint8_t bytes[PY_VALUE_MAX];
-	uint64_t size;
+	size_t n = size < max ? size : max;
 	char quote;
-	size_t n;
 
-	if (!read_size(p, object, &size)) {
-		put_unreadable(p);
-		return;
-	}
-	n = size < max ? size : max;
-	if (n && !py_read_bytes(r, object + r->layout->bytes_data, bytes, n)) {
+	if (n && !py_read_bytes(p->v->objects, address, bytes, n)) {
 		put_unreadable(p);
 		return;
 	}
@@ -393,6 +347,31 @@ static void put_bytes(struct put *p, uint64_t object, size_t max)
 		strbuf_puts(p->out, "...");
 	else
 		strbuf_putc(p->out, quote);
+}
+
+static void put_bytes(struct put *p, uint64_t object, size_t max)
+{
+	uint64_t size;
+
+	if (read_size(p, object, &size))
+		put_bytes_at(p, object + p->v->objects->layout->bytes_data, size,
+			     max);
+	else
+		put_unreadable(p);
+}
+
+/* PyByteArrayObject: ob_alloc, ob_bytes and ob_start are behind the size. */
+static bool put_bytearray(struct put *p, uint64_t object, size_t max)
+{
+	const struct py_objects_reader *r = p->v->objects;
+	uint64_t words[4];
+
+	if (!py_read_bytes(r, py_behind_head(r, object), words, sizeof(words)))
+		return false;
+	strbuf_puts(p->out, "bytearray(");
+	put_bytes_at(p, words[3], words[0], max);
+	strbuf_putc(p->out, ')');
+	return true;
 }
 
 /* --- containers --- */
@@ -607,22 +586,104 @@ static void put_set(struct put *p, uint64_t object, bool frozen)
 	p->depth--;
 }
 
+/* dequeobject, behind the head; Modules/_collectionsmodule.c. */
+struct deque {
+	uint64_t count;
+	/* The first block and the last one. */
+	uint64_t left;
+	uint64_t right;
+	/* Where the first item is in its block. */
+	uint64_t left_index;
+	uint64_t right_index;
+	uint64_t state;
+	/* -1: any number. */
+	int64_t max;
+};
+
+enum {
+	/* Items of a block; before and behind them stand pointers to the next ones. */
+	DEQUE_BLOCK = 64,
+	DEQUE_ITEMS = 8,
+	DEQUE_NEXT = DEQUE_ITEMS + DEQUE_BLOCK * 8,
+};
+
+static void put_deque_items(struct put *p, const struct deque *deque)
+{
+	uint64_t block = deque->left, index = deque->left_index, i, item;
+
+	for (i = 0; i < deque->count && i < ITEMS_MAX; i++, index++) {
+		const struct py_objects_reader *r = p->v->objects;
+
+		if (index == DEQUE_BLOCK) {
+			index = 0;
+			if (!py_read_pointer(r, block + DEQUE_NEXT, &block))
+				break;
+		}
+		if (!py_read_pointer(r, block + DEQUE_ITEMS + index * 8, &item))
+			break;
+		put_separator(p, i);
+		put_value(p, item, ITEM_MAX);
+	}
+	put_rest(p, i, deque->count);
+}
+
+static bool put_deque(struct put *p, uint64_t object)
+{
+	const struct py_objects_reader *r = p->v->objects;
+	struct deque deque;
+
+	if (!py_read_bytes(r, py_behind_head(r, object), &deque,
+			   sizeof(deque)) ||
+	    deque.left_index >= DEQUE_BLOCK)
+		return false;
+	if (!enter(p, object, "[...]"))
+		return true;
+	strbuf_puts(p->out, "deque([");
+	put_deque_items(p, &deque);
+	strbuf_putc(p->out, ']');
+	if (deque.max >= 0)
+		strbuf_printf(p->out, ", maxlen=%" PRId64, deque.max);
+	strbuf_putc(p->out, ')');
+	p->depth--;
+	return true;
+}
+
 /* --- others --- */
 
-/* Of an instance as itself only: what is within it would be too much. */
+static bool put_slot(void *arg, const char *name, uint64_t value)
+{
+	struct put_entries *entries = arg;
+	struct put *p = entries->p;
+
+	put_separator(p, entries->shown);
+	put_name(p, name);
+	strbuf_putc(p->out, '=');
+	put_value(p, value, ITEM_MAX);
+	return ++entries->shown < ITEMS_MAX;
+}
+
+/*
+ * Those in slots, and in the dict. Of an instance as itself only: what is within it
+ * would be too much.
+ */
 static void put_attributes(struct put *p, uint64_t object)
 {
 	struct put_entries entries = { .p = p, .attributes = true };
+	size_t start = p->out->len;
 	struct py_dict dict;
 
-	if (p->depth || !py_instance_attributes(p->v->objects, object, &dict) ||
-	    !dict.count)
+	if (p->depth)
 		return;
 	p->within[p->depth++] = object;
 	strbuf_puts(p->out, ": ");
-	py_dict_each(p->v->objects, &dict, put_entry, &entries);
+	py_slots_each(p->v->objects, object, put_slot, &entries);
+	if (entries.shown < ITEMS_MAX &&
+	    py_instance_attributes(p->v->objects, object, &dict))
+		py_dict_each(p->v->objects, &dict, put_entry, &entries);
 	if (entries.shown == ITEMS_MAX)
 		strbuf_puts(p->out, ", ...");
+	if (!entries.shown)
+		strbuf_truncate(p->out, start);
 	p->depth--;
 }
 
@@ -654,8 +715,36 @@ static void put_function_name(struct put *p, uint64_t object)
 		return;
 	strbuf_putc(p->out, ' ');
 	if (!py_read_pointer(r, object + at->function_qualname, &name) ||
-	    !py_text_read(r, name, TYPE_NAME_MAX, p->out))
+	    !py_text_read(r, name, PY_TYPE_NAME_MAX, p->out))
 		strbuf_truncate(p->out, start);
+}
+
+/* PyCFunctionObject: its PyMethodDef, which begins with the name, and what it is of. */
+static bool put_c_function(struct put *p, uint64_t object)
+{
+	struct py_objects_reader *r = p->v->objects;
+	char name[PY_TYPE_NAME_MAX];
+	uint64_t words[2], place;
+	struct py_type type;
+
+	if (!py_read_bytes(r, py_behind_head(r, object), words, sizeof(words)) ||
+	    !py_read_pointer(r, words[0], &place) ||
+	    !py_string_read(r, place, name))
+		return false;
+	if (!words[1] || is_builtin(p, words[1], "module")) {
+		strbuf_puts(p->out, "<built-in function ");
+		put_name(p, name);
+	} else if (py_type_of(r, words[1], &type)) {
+		strbuf_puts(p->out, "<built-in method ");
+		put_name(p, name);
+		strbuf_puts(p->out, " of ");
+		put_type_name(p, type.address);
+		strbuf_printf(p->out, " object at 0x%" PRIx64, words[1]);
+	} else {
+		return false;
+	}
+	strbuf_putc(p->out, '>');
+	return true;
 }
 
 static void put_instance(struct put *p, uint64_t object, uint64_t type)
@@ -682,24 +771,69 @@ static bool put_constant(struct put *p, uint64_t object)
 	return word;
 }
 
-/* Which of the types without a flag it is, or derived from; 0: none. */
-static uint64_t find_unflagged(const struct put *p, uint64_t type)
+/* Pointers: where it starts, stops, and its step; Objects/rangeobject.c, sliceobject.c. */
+static bool put_range(struct put *p, uint64_t object, bool slice)
 {
 	const struct py_objects_reader *r = p->v->objects;
-	const struct py_builtins *b = p->v->builtins;
-	uint32_t base = py_release_of(r->layout)->tasks.type_base;
+	uint64_t words[3];
+	int64_t step;
 
-	for (int i = 0; type && i < BASES_MAX; i++) {
-		if (type == b->float_type || type == b->set_type ||
-		    type == b->frozenset_type)
-			return type;
-		if (!base || !py_read_pointer(r, type + base, &type))
-			return 0;
+	if (!py_read_bytes(r, py_behind_head(r, object), words, sizeof(words)))
+		return false;
+	if (!enter(p, object, "(...)"))
+		return true;
+	strbuf_puts(p->out, slice ? "slice(" : "range(");
+	for (size_t i = 0; i < 3; i++) {
+		if (i == 2 && !slice &&
+		    py_int_read(p->v->objects, words[i], &step) && step == 1)
+			break;
+		put_separator(p, i);
+		put_value(p, words[i], ITEM_MAX);
 	}
-	return 0;
+	strbuf_putc(p->out, ')');
+	p->depth--;
+	return true;
 }
 
-static bool put_unflagged(struct put *p, uint64_t object, uint64_t type)
+/* One that may have others within it, as a date has its time zone. */
+struct outer {
+	struct put *p;
+	uint64_t object;
+};
+
+static void put_inner(void *arg, uint64_t object)
+{
+	const struct outer *outer = arg;
+
+	if (!enter(outer->p, outer->object, "..."))
+		return;
+	put_value(outer->p, object, ITEM_MAX);
+	outer->p->depth--;
+}
+
+/* By the name of a type of C: no class of the program has that. */
+static bool put_named(struct put *p, uint64_t object,
+		      const struct py_type *type, size_t max)
+{
+	struct outer outer = { p, object };
+	const struct py_library_inner inner = { put_inner, &outer };
+	struct py_objects_reader *r = p->v->objects;
+	char name[PY_TYPE_NAME_MAX];
+
+	if (!py_type_name(r, type->address, name))
+		return false;
+	if (!strcmp(name, "collections.deque"))
+		return put_deque(p, object);
+	if (!strcmp(name, "bytearray"))
+		return put_bytearray(p, object, max);
+	if (!strcmp(name, "builtin_function_or_method"))
+		return put_c_function(p, object);
+	if (!strcmp(name, "range") || !strcmp(name, "slice"))
+		return put_range(p, object, *name == 's');
+	return py_library_put(r, object, type, name, &inner, p->out);
+}
+
+static bool put_float_or_set(struct put *p, uint64_t object, uint64_t type)
 {
 	const struct py_builtins *b = p->v->builtins;
 
@@ -707,10 +841,141 @@ static bool put_unflagged(struct put *p, uint64_t object, uint64_t type)
 		return false;
 	if (type == b->float_type)
 		put_float(p, object);
-	else
+	else if (type == b->set_type || type == b->frozenset_type)
 		put_set(p, object, type == b->frozenset_type);
+	else
+		return false;
 	return true;
 }
+
+/* Where a type has a pointer to its base; 0: not known, before 3.8. */
+static uint32_t base_offset(const struct put *p)
+{
+	return py_release_of(p->v->objects->layout)->tasks.type_base;
+}
+
+/* Of a type without a flag, or derived from one. */
+static bool put_unflagged(struct put *p, uint64_t object,
+			  const struct py_type *type, size_t max)
+{
+	struct py_objects_reader *r = p->v->objects;
+	uint32_t base = base_offset(p);
+	struct py_type now = *type;
+	uint64_t address;
+
+	for (int i = 0; i < BASES_MAX; i++) {
+		if (base && !py_type_is_class(&now) &&
+		    put_named(p, object, &now, max))
+			return true;
+		if (put_float_or_set(p, object, now.address))
+			return true;
+		if (!base || !py_read_pointer(r, now.address + base, &address) ||
+		    !py_type_at(r, address, &now))
+			return false;
+	}
+	return false;
+}
+
+/* --- errors and members of enumerations --- */
+
+/* As BaseException.__repr__: its class, and `args`, which stands behind its dict. */
+static bool put_error_words(struct put *p, uint64_t object, uint64_t type)
+{
+	struct py_objects_reader *r = p->v->objects;
+	char name[PY_TYPE_NAME_MAX];
+	uint64_t words[2], count;
+	struct py_type tuple;
+	const char *dot;
+
+	if (!py_read_bytes(r, py_behind_head(r, object), words, sizeof(words)) ||
+	    !py_type_of(r, words[1], &tuple) ||
+	    !(tuple.flags & PY_TYPE_TUPLE) ||
+	    !read_size(p, words[1], &count) || !py_type_name(r, type, name))
+		return false;
+	if (!enter(p, object, "(...)"))
+		return true;
+	dot = strrchr(name, '.');
+	put_name(p, dot ? dot + 1 : name);
+	strbuf_putc(p->out, '(');
+	put_pointers(p, words[1] + p->v->at->tuple_items, count);
+	strbuf_putc(p->out, ')');
+	p->depth--;
+	return true;
+}
+
+/* With what it has beside that. */
+static bool put_error(struct put *p, uint64_t object,
+		      const struct py_type *type)
+{
+	size_t start = p->out->len, end;
+	_cleanup_strbuf_ struct strbuf words = STRBUF_INIT;
+
+	if (!(type->flags & PY_TYPE_ERROR) || !base_offset(p) ||
+	    !put_error_words(p, object, type->address))
+		return false;
+	end = p->out->len;
+	put_attributes(p, object);
+	if (p->out->len == end)
+		return true;
+	strbuf_append(&words, p->out->data + start, p->out->len - start);
+	strbuf_truncate(p->out, start);
+	strbuf_printf(p->out, "<%s>", words.data);
+	return true;
+}
+
+/* A class whose own class is that of enumerations: EnumMeta, from 3.11 on EnumType. */
+static bool is_enumeration(struct put *p, uint64_t class)
+{
+	struct py_objects_reader *r = p->v->objects;
+	char name[PY_TYPE_NAME_MAX];
+	struct py_type type;
+	uint64_t base;
+
+	if (!py_type_of(r, class, &type))
+		return false;
+	for (int i = 0; i < BASES_MAX && py_type_is_class(&type); i++)
+		if (py_type_name(r, type.address, name) &&
+		    (!strcmp(name, "EnumMeta") || !strcmp(name, "EnumType")))
+			return true;
+		else if (!py_read_pointer(r, type.address + base_offset(p),
+					  &base) ||
+			 !py_type_at(r, base, &type))
+			return false;
+	return false;
+}
+
+/* As Enum.__repr__: <Colour.RED: 7>. */
+static bool put_member(struct put *p, uint64_t object,
+		       const struct py_type *type)
+{
+	struct py_objects_reader *r = p->v->objects;
+	struct py_dict attributes;
+	uint64_t name, value;
+	size_t start;
+
+	if (!base_offset(p) || !py_type_is_class(type) ||
+	    !is_enumeration(p, type->address) ||
+	    !py_instance_attributes(r, object, &attributes) ||
+	    !py_dict_find(r, &attributes, "_name_", NULL, &name) ||
+	    !py_dict_find(r, &attributes, "_value_", NULL, &value))
+		return false;
+	if (!enter(p, object, "..."))
+		return true;
+	strbuf_putc(p->out, '<');
+	put_type_name(p, type->address);
+	/* A combination of flags may have no name. */
+	start = p->out->len;
+	strbuf_putc(p->out, '.');
+	if (!py_text_read(r, name, ITEM_MAX, p->out))
+		strbuf_truncate(p->out, start);
+	strbuf_puts(p->out, ": ");
+	put_value(p, value, ITEM_MAX);
+	strbuf_putc(p->out, '>');
+	p->depth--;
+	return true;
+}
+
+/* --- any object --- */
 
 /* What an object of a built-in type, or of a class derived from it, holds. */
 static bool put_base(struct put *p, uint64_t object,
@@ -731,14 +996,16 @@ static bool put_base(struct put *p, uint64_t object,
 	else if (type->flags & PY_TYPE_DICT)
 		put_dict(p, object);
 	else
-		return put_unflagged(p, object,
-				     find_unflagged(p, type->address));
+		return put_unflagged(p, object, type, max);
 	return true;
 }
 
 static void put_object(struct put *p, uint64_t object,
 		       const struct py_type *type, size_t max)
 {
+	/* In 2.7 the other flag says something else. */
+	bool is_class = is_old(p) ? type->flags & PY_TYPE_HEAP :
+				    py_type_is_class(type);
 	size_t start = p->out->len;
 
 	if (type->flags & PY_TYPE_TYPE) {
@@ -747,7 +1014,9 @@ static void put_object(struct put *p, uint64_t object,
 		strbuf_putc(p->out, '>');
 		return;
 	}
-	if (type->flags & PY_TYPE_HEAP) {
+	if (put_error(p, object, type) || put_member(p, object, type))
+		return;
+	if (is_class) {
 		strbuf_putc(p->out, '<');
 		put_type_name(p, type->address);
 		strbuf_putc(p->out, ' ');
@@ -755,7 +1024,7 @@ static void put_object(struct put *p, uint64_t object,
 	if (!put_base(p, object, type, max)) {
 		strbuf_truncate(p->out, start);
 		put_instance(p, object, type->address);
-	} else if (type->flags & PY_TYPE_HEAP) {
+	} else if (is_class) {
 		strbuf_putc(p->out, '>');
 	}
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A Python object in words, from memory alone: what repr() would say of numbers,
- * texts, bytes and containers, cut where it is long. Of other objects it says their
- * type, address and attributes. No code of the program runs.
+ * texts, bytes, containers and objects of the standard library, cut where it is long. Of
+ * other objects it says their type, address and attributes. No code of the program runs.
  *
  * Nothing is trusted that is read: depth, items, bytes and reads are bounded, and
  * what cannot be read is "<unreadable>". The result is one line without control

@@ -36,13 +36,26 @@ def packages_of(python, status=0):
     return place
 
 
-def rows_of(python):
-    """The part of the lock that is for one version: markers in it are the pip's own interpreter's."""
+def rows_for(python, lock):
+    """The part of a lock that is for one version: markers in it are the pip's own interpreter's."""
     wanted, rows = f"python_version == '3.{python.version[1]}'", []
-    for row in LOCK.read_text().replace("\\\n", "").splitlines():
+    for row in lock.read_text().replace("\\\n", "").splitlines():
         wish, _, rest = row.partition(" ; ")
         if wanted in rest:
             rows.append(" ".join([wish, *(word for word in rest.split() if word.startswith("--hash"))]))
+    return rows
+
+
+def rows_of(python):
     path = FOLDER / f"3.{python.version[1]}.txt"
-    path.write_text("\n".join(rows) + "\n")
+    path.write_text("\n".join(rows_for(python, LOCK)) + "\n")
     return path
+
+
+def package_of(python, name, place):
+    """Puts one package into a folder, of the version that real-programs.lock has for the interpreter; False: it cannot be had."""
+    rows = [row for row in rows_for(python, TOP / "tests" / "tools" / "real-programs.lock") if row.startswith(f"{name}==")]
+    place.mkdir()
+    (place / "lock").write_text("\n".join(rows) + "\n")
+    return bool(rows) and not pip("install", "--target", place, "--no-deps", "--require-hashes", *for_version(python),
+                                  "-r", place / "lock", status=None).status

@@ -18,6 +18,7 @@ import pytest
 from harness import py_spy, pythons
 from harness.answer import NARROW
 from harness.call_pairs import wrong_pairs
+from harness.case_packages import package_of
 from harness.cores import allow_core, dies_with_core
 from harness.nobody import AS_NOBODY, WITHOUT_RIGHTS
 from harness.process import run, started, traced
@@ -25,13 +26,13 @@ from harness.waiting import calls_of, until, until_busy
 
 # Of values that repr() says otherwise.
 OTHERWISE = {
-    "colour": r"<Colour 7>",
+    "colour": r"<Colour(\.RED:)? 7>",
     "words": r"<Words \['w'\]>",
     "bag": r"<Bag (\{5\}|at 0x[0-9a-f]+)>",
     "fixed_bag": r"<Fixed (frozenset\(\{6\}\)|at 0x[0-9a-f]+)>",
     "length": r"<Length (1\.5|at 0x[0-9a-f]+)>",
     "kind": r"<class Shelf>",
-    "slots": r"<Slots at 0x[0-9a-f]+>",
+    "slots": r"<Slots at 0x[0-9a-f]+(: one=1)?>",
     # In no order: 3.14 sorts the names of a class.
     "shelf": r"<Shelf at 0x[0-9a-f]+: (width=3, label='books'|label='books', width=3)>",
     # From 3.8 on functions have their names, and these classes values.
@@ -175,7 +176,73 @@ def test_variables_are_those_of_the_program(kaa, python, scripts):
               for local in frame["locals"]}
     if python.version >= (3, 8):
         assert values >= {"<function containers.<locals>.inner", "<method Shelf.turn", "<Bag {5}>",
-                          "<Fixed frozenset({6})>", "<Length 1.5>"}
+                          "<Fixed frozenset({6})>", "<Length 1.5>", "<Colour.RED: 7>"}
+
+
+# Of what library_values.py has: values that repr() says otherwise, or that are longer than is shown.
+LIBRARY = {
+    "clock_zoned": r"datetime\.time\(3, 4, 5, 6, tzinfo=datetime\.timezone\(datetime\.timedelta\(days=-1, seconds=702\.\.\.\)",
+    "own_moment": r"<Moment datetime\.datetime\(2024, 1, 2, 3, 4\)>",
+    "own_money": r"<Money Decimal\('1\.5'\)>",
+    "own_queue": r"<Queue deque\(\[5\]\)>",
+    "long_number": r"<Decimal of 4000 digits>",
+    "many": r"deque\(\[0, 1, 2, 3, 4, 5, \.\.\.1000 in all\]\)",
+    "quotes": r"bytearray\(b\"ab\\x00'\"\)",
+    "slots": r"<Slots at 0x[0-9a-f]+: (first=1, _Base__hidden='h'|_Base__hidden='h', first=1), second=\[2\]>",
+    "mixed": r"<Mixed at 0x[0-9a-f]+: (first=1, _Base__hidden='h'|_Base__hidden='h', first=1), free=3>",
+    "unset": r"<Base at 0x[0-9a-f]+>",
+    "point": r"<Point at 0x[0-9a-f]+: x=1, y='b'>",
+    "told_error": r"<Failed\('y'\): code=5>",
+    # Before 3.11 such a combination has no name of its own.
+    "both": r"<Rights(\.READ\|WRITE)?: 6>",
+}
+# numpy.bool of numpy 2, numpy.bool_ of 1.
+NUMPY = {
+    "n_double": "numpy.float64(1.5)", "n_single": "numpy.float32(0.1)", "n_negative": "numpy.int8(-7)",
+    "n_large": "numpy.int64(-4611686018427387904)", "n_unsigned": "numpy.uint64(18446744073709551615)",
+    "n_yes": "numpy.bool(True)", "n_no": "numpy.bool(False)",
+    "n_complex": "numpy.complex128(1.5-2j)", "n_complex_single": "numpy.complex64(0+2j)",
+    "n_array": "array([1.5, 2.0], dtype=float64)", "n_singles": "array([0.1, -1e+20], dtype=float32)",
+    "n_flags": "array([True, False], dtype=bool)", "n_many": "array([0, 1, 2, 3, 4, 5, ...1000 in all], dtype=int64)",
+    "n_table": "array(shape=(3, 4), dtype=float64)", "n_deep": "array(shape=(1, 1, 1, 1, 1, 1, 1, 1, ...), dtype=float64)",
+    "n_step": "array([0, 4, 8], dtype=int64)", "n_back": "array([2, 1, 0], dtype=uint8)", "n_empty": "array([], dtype=float64)",
+    "n_point": "array(shape=(), dtype=int64)", "n_big_end": "array(shape=(1,), dtype=int32)", "n_texts": "array(shape=(1,), dtype=str)",
+    "n_objects": "array(shape=(1,), dtype=object)", "n_moments": "array(shape=(1,), dtype=datetime64)",
+    "n_own": "<matrix array(shape=(1, 2), dtype=int64)>",
+}
+
+
+def library_values(kaa, python, script, *which, **options):
+    """{name: (what kaa says, repr())} of the variables of library_values.py."""
+    with started([*python.command, script, *which], stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options) as process:
+        told = json.loads(process.stdout.readline())
+        dump = dumped(python.kaa(kaa), "--locals", str(process.pid))
+    frame = next(frame for thread in dump["threads"] for frame in thread["frames"] if frame["function"] == "hold")
+    return {local["name"]: (local["value"], told[local["name"]]) for local in frame["locals"] if local["name"] in told}
+
+
+@pytest.mark.and_free_threaded
+def test_values_of_the_library(kaa, python, scripts):
+    """Dates, decimal numbers, deques, slots, members of enumerations, errors: as repr() has them."""
+    values = {}
+    for which in ("dates", "decimals", "long_decimals", "containers", "instances"):
+        values.update(library_values(kaa, python, scripts / "library_values.py", which))
+    assert len(values) > 40
+    for name, (value, expected) in values.items():
+        if name in LIBRARY:
+            assert re.fullmatch(LIBRARY[name], value), (name, value)
+        else:
+            assert value == expected, name
+
+
+@pytest.mark.few_versions
+def test_values_of_numpy(kaa, python, scripts, tmp_path):
+    """The oldest Python has numpy 1, the others have 2."""
+    if not package_of(python, "numpy", tmp_path / "packages"):
+        pytest.skip("numpy cannot be had from PyPI")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "packages"), "OPENBLAS_NUM_THREADS": "1"}
+    values = library_values(kaa, python, scripts / "library_values.py", "numbers", env=environment)
+    assert {name: value.replace("numpy.bool_(", "numpy.bool(") for name, (value, _) in values.items()} == NUMPY
 
 
 @pytest.mark.few_versions
