@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/name_match.h"
 #include "base/path_name.h"
 #include "base/strbuf.h"
 #include "import/lines_in.h"
@@ -95,6 +96,21 @@ static bool is_script(const char *file)
 	return strchr(file, '/') && !strchr(path_name(file), '.');
 }
 
+/* Of what compilers make native code of; py-spy has lines of that, too. Or that code itself. */
+static bool is_native(const char *file)
+{
+	static const char *const ends[] = {
+		".c",	".cc",	".cpp", ".cxx", ".c++", ".C",  ".cu",  ".h",
+		".hh",	".hpp", ".hxx", ".inl", ".rs",	".go", ".s",   ".S",
+		".asm", ".f",	".for", ".f90", ".m",	".mm", ".zig", ".so",
+	};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (name_ends_with(file, ends[i]))
+			return true;
+	return strstr(path_name(file), ".so.") != NULL;
+}
+
 static struct error *read_step(struct collapsed *c, const char *text, size_t size,
 			       uint32_t *ret)
 {
@@ -114,7 +130,8 @@ static struct error *read_step(struct collapsed *c, const char *text, size_t siz
 		return error_no_memory();
 	step.name = c->name.data;
 	step.file = c->file.data;
-	if (is_script(step.file))
+	/* Whatever a template is called: "root (page.html:50)". */
+	if (is_script(step.file) || (step.line && !is_native(step.file)))
 		step.kind = PROFILE_FRAME_PYTHON;
 	return import_place(c->model, &step, ret);
 }

@@ -242,6 +242,15 @@ def test_raw_of_py_spy(kaa, tmp_path):
     assert {(thread["pid"], thread["name"]) for thread in threads} == {(77, "main"), (78, "pool")}
 
 
+def test_any_file_with_a_line_is_python(kaa, tmp_path):
+    """Templates, and whatever a program calls its code; but not what compilers read, of which py-spy has lines, too."""
+    (tmp_path / "raw").write_text("f (app.py:1);root (page.html:50) 3\nf (app.py:1);block (mail.txt.j2:4) 2\nf (app.py:1);<module> (<frozen os>:7) 1\n"
+                                  "f (app.py:1);list_sort (Objects/listobject.c:2100) 4\nf (app.py:1);read (libc.so.6:0) 5\n"
+                                  "f (app.py:1);go (src/lib.rs:8) 6\nf (app.py:1);start (page.html) 7\n")
+    assert functions_of(kaa, imported(kaa, tmp_path / "raw")) == {
+        "root:50": 3, "block:4": 2, "<module>:7": 1, "list_sort": 4, "read": 5, "go": 6, "start": 7}
+
+
 def test_collapsed_stacks_of_anything(kaa, tmp_path):
     (tmp_path / "folded").write_text("# a comment\nmain;operator new(unsigned long);f(int, char) 5\r\n\nmain 2\n")
     assert functions_of(kaa, imported(kaa, tmp_path / "folded")) == {"f(int, char)": 5, "main": 2}
