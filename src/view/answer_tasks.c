@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "profile/symbol_word.h"
+#include "view/alike_name.h"
 #include "view/answer_screen.h"
 #include "view/text.h"
 
@@ -24,6 +25,9 @@ struct task {
 	size_t length;
 	uint64_t period;
 	bool is_nameless;
+	/* Of the row: how many names there are, and which of their numbers differ. */
+	size_t names;
+	uint64_t differing;
 };
 
 struct tasks {
@@ -139,6 +143,92 @@ static struct error *add_nameless(const struct answer *a, uint32_t nameless,
 	return NULL;
 }
 
+/* --- Names that are alike --- */
+
+struct group {
+	/* Of tasks.list. */
+	size_t first;
+	size_t names;
+	uint64_t differing;
+	/* Among the rows that are kept. */
+	size_t row;
+};
+
+struct groups {
+	VEC(struct group) list;
+	struct map index;
+};
+
+static void groups_deinit(struct groups *groups)
+{
+	vec_deinit(&groups->list);
+	map_deinit(&groups->index);
+}
+
+static struct error *add_to_group(struct groups *groups,
+				  const struct tasks *tasks, size_t i)
+{
+	const struct task *task = &tasks->list.data[i], *first;
+	const struct group none = { .first = i };
+	struct group *group;
+	uint64_t *at = map_insert(&groups->index,
+				  alike_name_hash(task->name, task->length),
+				  groups->list.count, NULL);
+
+	if (!at || (*at == groups->list.count &&
+		    !vec_push(&groups->list, none)))
+		return error_no_memory();
+	group = &groups->list.data[*at];
+	first = &tasks->list.data[group->first];
+	group->names++;
+	group->differing |= alike_name_differing(first->name, first->length,
+						 task->name, task->length);
+	return NULL;
+}
+
+/* NULL: it has a row of its own. */
+static struct group *group_of(const struct groups *groups,
+			      const struct task *task)
+{
+	struct group *group;
+
+	if (task->is_nameless)
+		return NULL;
+	group = &groups->list.data[*map_find(
+		&groups->index, alike_name_hash(task->name, task->length))];
+	return group->names > TASKS_MAX ? group : NULL;
+}
+
+/* Names that differ in their numbers alone are one row, if they are more than have rows. */
+static struct error *join_alike(struct tasks *tasks)
+{
+	_cleanup_(groups_deinit) struct groups groups = {};
+	struct error *error = NULL;
+	size_t kept = 0;
+
+	for (size_t i = 0; !error && i < tasks->list.count; i++)
+		if (!tasks->list.data[i].is_nameless)
+			error = add_to_group(&groups, tasks, i);
+	for (size_t i = 0; !error && i < tasks->list.count; i++) {
+		struct task *task = &tasks->list.data[i];
+		struct group *group = group_of(&groups, task);
+
+		if (group && group->first != i) {
+			tasks->list.data[group->row].period += task->period;
+			continue;
+		}
+		if (group) {
+			group->row = kept;
+			task->names = group->names;
+			task->differing = group->differing;
+		}
+		tasks->list.data[kept++] = *task;
+	}
+	if (!error)
+		tasks->list.count = kept;
+	return error;
+}
+
 /* --- Rows --- */
 
 static int compare_tasks(const void *x, const void *y)
@@ -156,7 +246,10 @@ static void put_name(struct answer *a, const struct tasks *tasks,
 		     const struct task *task)
 {
 	if (!task->is_nameless) {
-		text_append(&a->text, task->name, task->length);
+		alike_name_put(task->name, task->length, task->differing,
+			       &a->text);
+		if (task->names)
+			strbuf_printf(&a->text, ", %zu names", task->names);
 		return;
 	}
 	strbuf_puts(&a->text, "[tasks");
@@ -228,6 +321,8 @@ struct error *answer_put_tasks(struct answer *a)
 		return NULL;
 	error = gather_tasks(a, &tasks);
 	/* Of the tasks of one coroutine nothing is told that functions do not tell. */
+	if (!error)
+		error = join_alike(&tasks);
 	if (!error && tasks.list.count && (tasks.list.count > 1 || tasks.has_names)) {
 		qsort(tasks.list.data, tasks.list.count,
 		      sizeof(*tasks.list.data), compare_tasks);

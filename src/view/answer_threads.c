@@ -166,11 +166,11 @@ static struct error *add_to_group(const struct answer *a,
 {
 	const struct thread *thread = &threads->list.data[i];
 	const struct profile_task *task = profile_task(a->profile, thread->task);
-	const char *name = name_of(a, thread);
+	const char *name = name_of(a, thread), *first;
 	const struct group none = { .first = i };
 	struct group *group;
 	uint64_t *at = map_insert(&groups->index,
-				  hash_combine(alike_name_hash(name),
+				  hash_combine(alike_name_hash(name, strlen(name)),
 					       (uint32_t)task->pid),
 				  groups->list.count, NULL);
 
@@ -179,8 +179,9 @@ static struct error *add_to_group(const struct answer *a,
 		return error_no_memory();
 	group = &groups->list.data[*at];
 	group->count++;
-	group->differing |= alike_name_differing(
-		name_of(a, &threads->list.data[group->first]), name);
+	first = name_of(a, &threads->list.data[group->first]);
+	group->differing |= alike_name_differing(first, strlen(first), name,
+						 strlen(name));
 	groups->of_threads[i] = *at;
 	return NULL;
 }
@@ -301,6 +302,12 @@ static void put_parent(struct answer *a, const struct threads *threads,
 		strbuf_puts(&a->text, ", worker");
 }
 
+static void put_pattern(struct answer *a, const char *name,
+			const struct thread *thread)
+{
+	alike_name_put(name, strlen(name), thread->differing, &a->text);
+}
+
 /*
  * "python3 (orders.py)", "MainThread (orders.py), worker of 1234",
  * "Thread-N (serve), 120 threads"
@@ -314,7 +321,7 @@ static void put_name(struct answer *a, const struct threads *threads,
 	if (is_process)
 		text_string(&a->text, a->profile, task->comm, "");
 	else
-		alike_name_put(name_of(a, thread), thread->differing, &a->text);
+		put_pattern(a, name_of(a, thread), thread);
 	if (thread->members > 1)
 		strbuf_printf(&a->text, ", %zu threads", thread->members);
 	if (threads->processes.count < 2)
@@ -387,8 +394,7 @@ static void put_names_of_others(struct answer *a, const struct threads *threads,
 			return;
 		}
 		strbuf_puts(&a->text, count ? ", " : ": ");
-		alike_name_put(profile_string(a->profile, name, ""),
-			       thread->differing, &a->text);
+		put_pattern(a, profile_string(a->profile, name, ""), thread);
 		shown[count++] = name;
 	}
 }

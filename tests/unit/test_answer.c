@@ -819,12 +819,36 @@ static void test_tasks_are_named(void **state)
 			   "  8.3%      0.50  [tasks of f without a name, or not read]\n"
 			   "\n");
 	for (int i = 0; i < 9; i++) {
-		snprintf(name, sizeof(name), "task n%d", i);
+		snprintf(name, sizeof(name), "task %c", 'n' + i);
 		task_sample(&m, 100000000, name);
 	}
 	assert_screen_says(&m, 100, "  5.8%      0.40  4 others\n");
 	m.profile->events.data[0].kind = EVENT_WALL;
 	assert_screen_does_not_say(&m, 100, "  task\n");
+	model_deinit(&m);
+}
+
+/* A program may number its tasks: a row for each of thousands tells nothing. */
+static void test_tasks_whose_numbers_differ_are_one_row(void **state)
+{
+	char name[32];
+	struct model m;
+
+	(void)state;
+	init(&m);
+	m.profile->events.data[0].kind = EVENT_TASKS;
+	task_sample(&m, 5000000000, "task main");
+	for (int i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "task job-%d of v2", i);
+		task_sample(&m, 10000000, name);
+		if (i == 7)
+			assert_screen_says(&m, 100, "  1.6%      0.08  8 others\n");
+	}
+	assert_screen_says(&m, 100,
+			   "\n total  total, s  task\n"
+			   " 83.3%      5.00  main\n"
+			   " 16.7%      1.00  job-N of v2, 100 names\n"
+			   "\n");
 	model_deinit(&m);
 }
 
@@ -1662,6 +1686,7 @@ int main(void)
 		cmocka_unit_test(test_who_waits_is_told_how_to_see_where),
 		cmocka_unit_test(test_waits_for_a_processor_are_no_sleep),
 		cmocka_unit_test(test_tasks_are_named),
+		cmocka_unit_test(test_tasks_whose_numbers_differ_are_one_row),
 		cmocka_unit_test(test_tasks_without_a_name_are_told_by_their_coroutines),
 		cmocka_unit_test(test_threads_are_no_tasks),
 		cmocka_unit_test(test_what_is_called_alike_is_one_part),
