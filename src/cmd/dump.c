@@ -13,6 +13,7 @@
 #include "base/strbuf.h"
 #include "cmd/framework/command.h"
 #include "cmd/framework/manual.h"
+#include "cmd/framework/progress.h"
 #include "cmd/reading/answer_print.h"
 #include "dump/dump.h"
 #include "dump/subject.h"
@@ -156,6 +157,21 @@ static struct error *forget_rights(const struct invoker *invoker)
 	return err ? error_os(-err, NULL, "cannot give up rights") : NULL;
 }
 
+/* Of many tasks: how far it is. */
+static struct error *make_dump(struct subject *subject,
+			       struct dump_options *options, struct dump **ret)
+{
+	struct progress progress;
+	struct error *error;
+
+	progress_start_as(&progress, "reading tasks");
+	options->progress = progress_see;
+	options->progress_arg = &progress;
+	error = dump_create(subject, options, ret);
+	progress_end(&progress);
+	return error;
+}
+
 static struct error *run(void *settings, const struct arguments *args,
 			 int *exit_code)
 {
@@ -179,7 +195,7 @@ static struct error *run(void *settings, const struct arguments *args,
 		return error;
 	error = subject_find_python(subject);
 	if (!error)
-		error = dump_create(subject, &s->options, &dump);
+		error = make_dump(subject, &s->options, &dump);
 	subject_destroy(subject);
 	if (!error)
 		error = forget_rights(&invoker);

@@ -775,8 +775,12 @@ static struct error *read_all(struct async *async)
 
 	if (!error)
 		error = read_interpreters(async);
-	for (size_t i = 0; !error && i < tasks->list.count; i++)
+	for (size_t i = 0; !error && i < tasks->list.count; i++) {
 		error = read_task(async, &tasks->list.data[i]);
+		if (async->walk->progress)
+			async->walk->progress(async->walk->arg, i + 1,
+					      tasks->list.count);
+	}
 	tasks->is_cut |= async->names.is_full;
 	vec_for_each(of, &async->threads)
 		subject_release(async->subject, of->thread);

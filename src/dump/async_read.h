@@ -27,6 +27,8 @@ struct async_walk {
 	struct error *(*take)(void *arg, uint64_t outermost,
 			      struct dump_frame_list *ret);
 	void *arg;
+	/* How many tasks of all have been read; or NULL. */
+	void (*progress)(void *arg, uint64_t done, uint64_t size);
 };
 
 /* Into dump->tasks. Texts are the dump's. */

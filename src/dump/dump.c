@@ -576,10 +576,20 @@ static struct error *take_for_task(void *arg, uint64_t outermost,
 	return NULL;
 }
 
+static void tell_progress(void *arg, uint64_t done, uint64_t size)
+{
+	const struct reading *reading = arg;
+	const struct dump_options *options = reading->options;
+
+	if (options->progress)
+		options->progress(options->progress_arg, done, size);
+}
+
 static struct error *read_tasks(struct reading *reading)
 {
 	const struct async_walk async = { walk_for_task, forget_for_task,
-					  take_for_task, reading };
+					  take_for_task, reading,
+					  tell_progress };
 	struct error *error;
 
 	if (!reading->options->tasks)

@@ -212,6 +212,9 @@ struct dump_options {
 	/* With those of the interpreter, and what starts a program and a thread. */
 	bool interpreter;
 	bool tasks;
+	/* How many tasks of all have been read; or NULL. */
+	void (*progress)(void *arg, uint64_t done, uint64_t size);
+	void *progress_arg;
 };
 
 /* The subject's Python was found. ERROR_FAULT: it has ended meanwhile. */

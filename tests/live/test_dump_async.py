@@ -12,6 +12,7 @@ from harness import parameters, pythons
 from harness.answer import NARROW
 from harness.cores import allow_core, dies_with_core
 from harness.process import run, started
+from harness.terminal import Terminal
 from harness.waiting import calls_of, until
 
 # Kinds of waiting, and what is said of it; {socket} and {other} are numbers of sockets.
@@ -83,7 +84,7 @@ async def tree(n):
 async def main():
     tasks = [asyncio.ensure_future(tree(n)) for n in range(20)]
     while True:
-        sum(range(20000))
+        sum(range(12000))
         await asyncio.sleep(0)
 print(os.getpid(), flush=True)
 asyncio.run(main())
@@ -365,3 +366,28 @@ def test_beside_pstree(kaa, some_python, scripts):
     expected = {path for path in paths_of(theirs) if all(name.isascii() and name.isprintable() for name in path)}
     assert len(expected) > 20
     assert expected == {path for path in paths_in(ours) if all(name.isascii() for name in path)}
+
+
+# So many tasks that it takes seconds to read them all.
+CROWD = """
+import asyncio
+async def main():
+    kept = [asyncio.ensure_future(asyncio.sleep(10000)) for _ in range(12000)]
+    await asyncio.sleep(0)
+    print(flush=True)
+    await asyncio.sleep(10000)
+asyncio.run(main())
+"""
+
+
+def test_progress_of_many_tasks(kaa, newest_python):
+    """One line of a terminal, and nothing of it stays."""
+    with started([*newest_python.command, "-c", CROWD], stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        command = [*newest_python.kaa(kaa).command, "dump", "--async", process.pid]
+        with Terminal(command, draw=False) as terminal:
+            terminal.wait()
+    drawn = terminal.raw.decode()
+    line, _, rest = drawn.rpartition("\r\x1b[K")
+    assert re.search(r"^\rreading tasks \[[# ]{40}\] +\d+%", line) and line.count("\n") == 0
+    assert "\nprocess " in f"\n{rest}" and "12001 tasks:" in rest

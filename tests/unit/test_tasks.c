@@ -91,6 +91,8 @@ struct made {
 	struct py_state state;
 	struct thread_script script;
 	struct dump *dump;
+	/* Tasks of whose reading it was told. */
+	uint64_t seen;
 };
 
 static struct made made;
@@ -153,6 +155,13 @@ static struct error *take(void *arg, uint64_t outermost,
 	(void)outermost;
 	(void)ret;
 	return NULL;
+}
+
+static void see(void *arg, uint64_t done, uint64_t size)
+{
+	(void)arg;
+	assert_int_equal(size, made.dump->tasks.list.count);
+	assert_int_equal(done, ++made.seen);
 }
 
 static void put_type(uint64_t type, const char *name, uint64_t size,
@@ -242,12 +251,13 @@ static void make(size_t tasks, struct thread_script script)
 
 static const struct dump_tasks *read_made_tasks(void)
 {
-	static const struct async_walk walks = { walk, forget, take, NULL };
+	static const struct async_walk walks = { walk, forget, take, NULL, see };
 	const struct py_state_list states = { &made.state, 1, 1 };
 
 	dump_destroy(made.dump);
 	made.dump = calloc(1, sizeof(*made.dump));
 	assert_non_null(made.dump);
+	made.seen = 0;
 	assert_ok(async_read(&made.subject, &states, &walks, made.dump));
 	return &made.dump->tasks;
 }
@@ -278,6 +288,7 @@ static void test_thread_that_holds_still(void **state)
 	make(3, (struct thread_script){ .held = SIZE_MAX });
 	tasks = read_made_tasks();
 	assert_problems(tasks, 3, DUMP_TASK_NO_PROBLEM);
+	assert_int_equal(made.seen, 3);
 	assert_false(tasks->is_cut);
 	vec_for_each(task, &tasks->list) {
 		assert_int_equal(task->state, DUMP_TASK_SCHEDULED);

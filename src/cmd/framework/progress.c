@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "convert/convert.h"
 
 enum {
 	/* Faster than this needs no line; ms. */

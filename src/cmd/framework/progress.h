@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How far the reading or writing of a large file is, on one line of the
- * terminal behind standard error, which is gone when it ends. Without a
+ * How far the reading or writing of a large file is, or of many tasks, on one line
+ * of the terminal behind standard error, which is gone when it ends. Without a
  * terminal, for small files and for fast ones, nothing.
  */
 #ifndef KAA_CMD_FRAMEWORK_PROGRESS_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "convert/convert.h"
+struct convert_options;
 
 /* Zero-initialise; progress_end() before anything else is printed. */
 struct progress {
