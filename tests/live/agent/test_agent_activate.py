@@ -9,7 +9,7 @@ import pytest
 from harness import parameters, pythons
 from harness.nobody import AS_NOBODY, NOBODY
 from harness.process import HANG
-from harness.waiting import until
+from harness.waiting import calls_of, until
 
 USAGE, FAILED = 129, 1
 
@@ -140,6 +140,8 @@ def test_process_that_runs_no_python_code(kaa, interpreter, started):
     """In a system call for longer than one waits: nothing happens, then and later."""
     program = started(interpreter.command)
     assert program.ask("wait") == "waiting"
+    # What calls it is Python code.
+    until(lambda: "read" in calls_of(program.pid), "that it is in the call")
     assert "ran no Python code in its main thread for 1 s" in fails(kaa, "-p", program.pid, "--timeout", "1")
     assert program.ask("go on") == "False"
     assert program.ask() == "False" and not program.map.exists()
