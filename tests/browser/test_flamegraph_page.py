@@ -7,6 +7,7 @@ import pytest
 
 from harness import drawn
 from harness.drawn import C, DEEP, HOSTILE, LOAD, MAIN, THREADS, WORK, own, py, samples, total
+from harness.noticed import noticed_in
 from harness.planted import recording
 
 
@@ -83,7 +84,7 @@ def test_numbers_of_a_real_program(kaa, bpf, newest_python, tmp_path, opened):
     """They are the report's."""
     data = tmp_path / "perf.data"
     (tmp_path / "program.py").write_text(drawn.PROGRAM)
-    kaa("record", "-F", "999", "-g", "-o", data, "--", *newest_python.command, tmp_path / "program.py")
+    kaa.inside(noticed_in(data))("record", "-F", "999", "-g", "-o", data, "--", *newest_python.command, tmp_path / "program.py")
     kaa("flamegraph", "-i", data, "-o", tmp_path / "out.html")
     rows = rows_of(kaa("report", "-i", data, env={**os.environ, "COLUMNS": "200"}).stdout)
     page = opened(tmp_path / "out.html")

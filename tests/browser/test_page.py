@@ -7,6 +7,7 @@ import pytest
 
 from harness import answer, drawn
 from harness.drawn import C, DEEP, LOAD, MAIN, THREADS, WORK, own, py, samples, total
+from harness.noticed import noticed_in
 from harness.planted import place_of_this_python, recording
 
 HOSTILE = [*drawn.HOSTILE, b"py::__proto__:/srv/constructor", b"py::" + b"n" * 100000 + b":/srv/f.py"]
@@ -99,7 +100,7 @@ def test_numbers_of_a_real_program_are_the_reports(kaa, bpf, newest_python, tmp_
     """All functions and lines that its first screen has, and the text of the lines."""
     data, program = tmp_path / "perf.data", tmp_path / "program.py"
     program.write_text(drawn.PROGRAM)
-    kaa("record", "-F", "999", "-g", "-o", data, "--", *newest_python.command, program)
+    kaa.inside(noticed_in(data))("record", "-F", "999", "-g", "-o", data, "--", *newest_python.command, program)
     kaa("export", "-q", "-i", data, "--format", "html", "-o", tmp_path / "out.html")
     report = kaa("report", "--stdio", "-i", data, env={**os.environ, "COLUMNS": "400"}).stdout
     functions, lines = report.split("  line\n", 1)
