@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/map.h"
 #include "view/text.h"
 
 enum { NUMBERS_MAX = 64 };
@@ -23,9 +22,10 @@ static size_t digits(const char *s, size_t n)
 	return count;
 }
 
-uint64_t alike_name_hash(const char *name, size_t n)
+/* The same for names that are alike. */
+static uint64_t hash_of(uint64_t owner, const char *name, size_t n)
 {
-	uint64_t hash = 0;
+	uint64_t hash = owner;
 
 	for (size_t i = 0, part; i < n; i += part ? part : 1) {
 		part = digits(name + i, n - i);
@@ -34,7 +34,7 @@ uint64_t alike_name_hash(const char *name, size_t n)
 	return hash;
 }
 
-uint64_t alike_name_differing(const char *a, size_t m, const char *b, size_t n)
+static uint64_t differing_of(const char *a, size_t m, const char *b, size_t n)
 {
 	unsigned int number = 0;
 	uint64_t differing = 0;
@@ -54,19 +54,53 @@ uint64_t alike_name_differing(const char *a, size_t m, const char *b, size_t n)
 	return differing;
 }
 
-void alike_name_put(const char *name, size_t n, uint64_t differing,
+struct error *alike_names_add(struct alike_names *names, uint64_t owner,
+			      const char *text, size_t length)
+{
+	const struct alike_name first = { .text = text,
+					  .length = length,
+					  .row = ALIKE_NO_ROW };
+	uint64_t *at = map_insert(&names->index, hash_of(owner, text, length),
+				  names->list.count, NULL);
+	struct alike_name *name;
+
+	if (!at || (*at == names->list.count && !vec_push(&names->list, first)))
+		return error_no_memory();
+	name = &names->list.data[*at];
+	name->count++;
+	name->differing |= differing_of(name->text, name->length, text, length);
+	return NULL;
+}
+
+struct alike_name *alike_names_find(const struct alike_names *names,
+				    uint64_t owner, const char *text,
+				    size_t length)
+{
+	const uint64_t *at =
+		map_find(&names->index, hash_of(owner, text, length));
+
+	return at ? &names->list.data[*at] : NULL;
+}
+
+void alike_names_deinit(struct alike_names *names)
+{
+	vec_deinit(&names->list);
+	map_deinit(&names->index);
+}
+
+void alike_name_put(const char *text, size_t length, uint64_t differing,
 		    struct strbuf *out)
 {
 	size_t from = 0, part;
 	unsigned int number = 0;
 
-	for (size_t i = 0; i < n; i += part ? part : 1) {
-		part = digits(name + i, n - i);
+	for (size_t i = 0; i < length; i += part ? part : 1) {
+		part = digits(text + i, length - i);
 		if (!part || !(differing & bit_of(number++)))
 			continue;
-		text_append(out, name + from, i - from);
+		text_append(out, text + from, i - from);
 		strbuf_putc(out, 'N');
 		from = i + part;
 	}
-	text_append(out, name + from, n - from);
+	text_append(out, text + from, length - from);
 }

@@ -9,14 +9,43 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
+#include "base/map.h"
 #include "base/strbuf.h"
+#include "base/vec.h"
 
-/* The same for names that are alike. A name has n bytes, and need not be terminated. */
-uint64_t alike_name_hash(const char *name, size_t n);
-/* Which numbers differ in two such names, a bit each; the last bit is of all further ones. */
-uint64_t alike_name_differing(const char *a, size_t m, const char *b, size_t n);
-/* Appends the name with those numbers as "N"; control characters as '?'. */
-void alike_name_put(const char *name, size_t n, uint64_t differing,
+struct alike_name {
+	/* The first one: length bytes, which need not be terminated. */
+	const char *text;
+	size_t length;
+	/* How many there are. */
+	size_t count;
+	/* Which of their numbers differ, a bit each; the last bit is of all further ones. */
+	uint64_t differing;
+	/* The caller's; at first ALIKE_NO_ROW. */
+	size_t row;
+};
+
+#define ALIKE_NO_ROW SIZE_MAX
+
+/* Zero-initialise. Texts are borrowed. */
+struct alike_names {
+	VEC(struct alike_name) list;
+	/* Private. */
+	struct map index;
+};
+
+/* Names of different owners are not alike. Fails for want of memory. */
+struct error *alike_names_add(struct alike_names *names, uint64_t owner,
+			      const char *text, size_t length);
+/* What was added like that name; NULL: none was. Valid until the next is added. */
+struct alike_name *alike_names_find(const struct alike_names *names,
+				    uint64_t owner, const char *text,
+				    size_t length);
+void alike_names_deinit(struct alike_names *names);
+
+/* Appends a name with those numbers as "N"; control characters as '?'. */
+void alike_name_put(const char *text, size_t length, uint64_t differing,
 		    struct strbuf *out);
 
 #endif

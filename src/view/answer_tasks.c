@@ -145,84 +145,43 @@ static struct error *add_nameless(const struct answer *a, uint32_t nameless,
 
 /* --- Names that are alike --- */
 
-struct group {
-	/* Of tasks.list. */
-	size_t first;
-	size_t names;
-	uint64_t differing;
-	/* Among the rows that are kept. */
-	size_t row;
-};
-
-struct groups {
-	VEC(struct group) list;
-	struct map index;
-};
-
-static void groups_deinit(struct groups *groups)
+/* NULL: the task has a row of its own. */
+static struct alike_name *alike_of(const struct alike_names *names,
+				   const struct task *task)
 {
-	vec_deinit(&groups->list);
-	map_deinit(&groups->index);
-}
+	struct alike_name *name =
+		task->is_nameless ? NULL :
+				    alike_names_find(names, 0, task->name,
+						     task->length);
 
-static struct error *add_to_group(struct groups *groups,
-				  const struct tasks *tasks, size_t i)
-{
-	const struct task *task = &tasks->list.data[i], *first;
-	const struct group none = { .first = i };
-	struct group *group;
-	uint64_t *at = map_insert(&groups->index,
-				  alike_name_hash(task->name, task->length),
-				  groups->list.count, NULL);
-
-	if (!at || (*at == groups->list.count &&
-		    !vec_push(&groups->list, none)))
-		return error_no_memory();
-	group = &groups->list.data[*at];
-	first = &tasks->list.data[group->first];
-	group->names++;
-	group->differing |= alike_name_differing(first->name, first->length,
-						 task->name, task->length);
-	return NULL;
-}
-
-/* NULL: it has a row of its own. */
-static struct group *group_of(const struct groups *groups,
-			      const struct task *task)
-{
-	struct group *group;
-
-	if (task->is_nameless)
-		return NULL;
-	group = &groups->list.data[*map_find(
-		&groups->index, alike_name_hash(task->name, task->length))];
-	return group->names > TASKS_MAX ? group : NULL;
+	return name && name->count > TASKS_MAX ? name : NULL;
 }
 
 /* Names that differ in their numbers alone are one row, if they are more than have rows. */
 static struct error *join_alike(struct tasks *tasks)
 {
-	_cleanup_(groups_deinit) struct groups groups = {};
+	_cleanup_(alike_names_deinit) struct alike_names names = {};
+	struct task *rows = tasks->list.data;
 	struct error *error = NULL;
 	size_t kept = 0;
 
 	for (size_t i = 0; !error && i < tasks->list.count; i++)
-		if (!tasks->list.data[i].is_nameless)
-			error = add_to_group(&groups, tasks, i);
+		if (!rows[i].is_nameless)
+			error = alike_names_add(&names, 0, rows[i].name,
+						rows[i].length);
 	for (size_t i = 0; !error && i < tasks->list.count; i++) {
-		struct task *task = &tasks->list.data[i];
-		struct group *group = group_of(&groups, task);
+		struct alike_name *name = alike_of(&names, &rows[i]);
 
-		if (group && group->first != i) {
-			tasks->list.data[group->row].period += task->period;
+		if (name && name->row != ALIKE_NO_ROW) {
+			rows[name->row].period += rows[i].period;
 			continue;
 		}
-		if (group) {
-			group->row = kept;
-			task->names = group->names;
-			task->differing = group->differing;
+		if (name) {
+			name->row = kept;
+			rows[i].names = name->count;
+			rows[i].differing = name->differing;
 		}
-		tasks->list.data[kept++] = *task;
+		rows[kept++] = rows[i];
 	}
 	if (!error)
 		tasks->list.count = kept;

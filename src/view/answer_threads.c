@@ -118,31 +118,6 @@ static struct error *join_helpers(const struct answer *a,
 
 /* --- Threads of alike names --- */
 
-#define NO_GROUP SIZE_MAX
-
-struct group {
-	/* Of threads.list. */
-	size_t first;
-	size_t count;
-	uint64_t differing;
-	/* Among the rows that are kept. */
-	size_t row;
-};
-
-struct groups {
-	VEC(struct group) list;
-	struct map index;
-	/* By thread, or NO_GROUP. */
-	size_t *of_threads;
-};
-
-static void groups_deinit(struct groups *groups)
-{
-	vec_deinit(&groups->list);
-	map_deinit(&groups->index);
-	free(groups->of_threads);
-}
-
 static const char *name_of(const struct answer *a, const struct thread *thread)
 {
 	return profile_string(a->profile,
@@ -151,8 +126,13 @@ static const char *name_of(const struct answer *a, const struct thread *thread)
 			      "");
 }
 
+static uint64_t pid_of(const struct answer *a, const struct thread *thread)
+{
+	return (uint32_t)profile_task(a->profile, thread->task)->pid;
+}
+
 /* Those that a process has begun with are told apart by their processes. */
-static bool has_group(const struct answer *a, const struct thread *thread)
+static bool may_be_joined(const struct answer *a, const struct thread *thread)
 {
 	const struct profile_task *task = profile_task(a->profile, thread->task);
 
@@ -160,48 +140,36 @@ static bool has_group(const struct answer *a, const struct thread *thread)
 	       task->tid != task->pid && *name_of(a, thread);
 }
 
-static struct error *add_to_group(const struct answer *a,
-				  const struct threads *threads, size_t i,
-				  struct groups *groups)
-{
-	const struct thread *thread = &threads->list.data[i];
-	const struct profile_task *task = profile_task(a->profile, thread->task);
-	const char *name = name_of(a, thread), *first;
-	const struct group none = { .first = i };
-	struct group *group;
-	uint64_t *at = map_insert(&groups->index,
-				  hash_combine(alike_name_hash(name, strlen(name)),
-					       (uint32_t)task->pid),
-				  groups->list.count, NULL);
-
-	if (!at || (*at == groups->list.count &&
-		    !vec_push(&groups->list, none)))
-		return error_no_memory();
-	group = &groups->list.data[*at];
-	group->count++;
-	first = name_of(a, &threads->list.data[group->first]);
-	group->differing |= alike_name_differing(first, strlen(first), name,
-						 strlen(name));
-	groups->of_threads[i] = *at;
-	return NULL;
-}
-
-static struct error *find_groups(const struct answer *a,
-				 const struct threads *threads,
-				 struct groups *ret)
+/* Of the threads of a process. */
+static struct error *find_alike(const struct answer *a,
+				const struct threads *threads,
+				struct alike_names *ret)
 {
 	struct error *error = NULL;
 
-	ret->of_threads = calloc(threads->list.count + 1,
-				 sizeof(*ret->of_threads));
-	if (!ret->of_threads)
-		return error_no_memory();
-	for (size_t i = 0; !error && i < threads->list.count; i++) {
-		ret->of_threads[i] = NO_GROUP;
-		if (has_group(a, &threads->list.data[i]))
-			error = add_to_group(a, threads, i, ret);
+	vec_for_each(thread, &threads->list) {
+		const char *name = name_of(a, thread);
+
+		if (!error && may_be_joined(a, thread))
+			error = alike_names_add(
+				ret, pid_of(a, thread), name, strlen(name));
 	}
 	return error;
+}
+
+/* NULL: the thread has a row of its own. */
+static struct alike_name *alike_of(const struct answer *a,
+				   const struct alike_names *names,
+				   const struct thread *thread)
+{
+	const char *text = name_of(a, thread);
+	struct alike_name *name =
+		may_be_joined(a, thread) ?
+			alike_names_find(names, pid_of(a, thread), text,
+					 strlen(text)) :
+			NULL;
+
+	return name && name->count > THREADS_MAX ? name : NULL;
 }
 
 /*
@@ -210,26 +178,24 @@ static struct error *find_groups(const struct answer *a,
  */
 static struct error *join_alike(const struct answer *a, struct threads *threads)
 {
-	_cleanup_(groups_deinit) struct groups groups = {};
-	struct error *error = find_groups(a, threads, &groups);
+	_cleanup_(alike_names_deinit) struct alike_names names = {};
+	struct error *error = find_alike(a, threads, &names);
+	struct thread *rows = threads->list.data;
 	size_t kept = 0;
 
 	for (size_t i = 0; !error && i < threads->list.count; i++) {
-		struct thread *thread = &threads->list.data[i];
-		size_t at = groups.of_threads[i];
-		struct group *group =
-			at == NO_GROUP ? NULL : &groups.list.data[at];
+		struct alike_name *name = alike_of(a, &names, &rows[i]);
 
-		if (group && group->count > THREADS_MAX && group->first != i) {
-			threads->list.data[group->row].period += thread->period;
-			threads->list.data[group->row].members++;
+		if (name && name->row != ALIKE_NO_ROW) {
+			rows[name->row].period += rows[i].period;
+			rows[name->row].members++;
 			continue;
 		}
-		if (group && group->count > THREADS_MAX) {
-			group->row = kept;
-			thread->differing = group->differing;
+		if (name) {
+			name->row = kept;
+			rows[i].differing = name->differing;
 		}
-		threads->list.data[kept++] = *thread;
+		rows[kept++] = rows[i];
 	}
 	if (!error)
 		threads->list.count = kept;
