@@ -17,6 +17,8 @@ enum {
 	/* What own time consists of has this, and less where names need the room. */
 	SPENT_GOOD = 20,
 	SPENT_MIN = 16,
+	/* All parts of it. */
+	SPENT_ALL = 1000,
 	/* Of a place, before a name gives way. */
 	PLACE_GOOD = 26,
 	/* "..." and what tells one path from another. */
@@ -30,6 +32,9 @@ enum {
 
 /* Percent; less is shown as 0.0 %. */
 #define SHARE_MIN 0.05
+/* From here on the room that a row needs is given to it, and from there on all of it. */
+#define SHARE_SEEN 1
+#define SHARE_HOT 10
 
 /* What rows are ordered by. */
 static const struct own_weight *weight_of(const struct answer *a,
@@ -205,6 +210,46 @@ static bool has_spent(struct answer *a, size_t rows, size_t columns)
 	return a->word.len != 0;
 }
 
+/* Rows from that share on: they stand first. At least one. */
+static size_t rows_from(const struct answer *a, size_t rows, double share)
+{
+	const struct own_entry *all = a->own->functions.data;
+	size_t count = 1;
+
+	while (count < rows &&
+	       answer_share(a, weight_of(a, &all[count])->period) >= share)
+		count++;
+	return at_most(count, rows);
+}
+
+/* What most of the time was spent in, with all of its name. */
+static const char *name_most_spent(struct answer *a, const struct own_entry *entry)
+{
+	const char *end;
+
+	strbuf_clear(&a->word);
+	if (answer_share(a, entry->own.period) < SHARE_HOT)
+		return "";
+	spent_text_parts(a->profile, a->own, entry, SPENT_ALL, &a->word);
+	end = strchr(a->word.data, ',');
+	if (end)
+		strbuf_truncate(&a->word, (size_t)(end - a->word.data));
+	strbuf_puts(&a->word, SPENT_TEXT_MORE);
+	return a->word.data;
+}
+
+/* More than others have, if it is a hot function's. */
+static size_t spent_width(struct answer *a, size_t rows, size_t room, size_t most)
+{
+	const struct own_entry_vec *all = &a->own->functions;
+	size_t hot = widest(a, all, rows, name_most_spent, "");
+
+	if (!has_spent(a, rows, SPENT_GOOD))
+		return 0;
+	return at_least(at_most(widest(a, all, rows, name_spent, "spent in, %"), most),
+			at_most(hot, room * 2 / 5));
+}
+
 /*
  * Where there is too little room, the paths lose their beginning first; then names
  * and what stands behind them give way.
@@ -213,14 +258,13 @@ static void share_room(struct answer *a, size_t rows, size_t room, size_t *name,
 		       size_t *place)
 {
 	const struct own_entry_vec *all = &a->own->functions;
-	size_t spent = has_spent(a, rows, SPENT_GOOD) ?
-			       widest(a, all, rows, name_spent, "spent in, %") :
-			       0;
+	size_t spent = spent_width(a, rows, room, SPENT_GOOD);
 	size_t file = widest(a, all, rows, base_of_place, "") + PATH_MIN;
 
-	file = at_most(*place, at_most(file, PLACE_GOOD));
+	file = at_most(file, PLACE_GOOD);
+	file = at_most(*place, at_least(file, strlen("defined in")));
 	if (*name + file + spent > room)
-		spent = at_most(spent, SPENT_MIN);
+		spent = spent_width(a, rows, room, SPENT_MIN);
 	room -= spent;
 	if (*name + *place <= room)
 		return;
@@ -250,13 +294,14 @@ void answer_put_functions(struct answer *a)
 {
 	const struct own_entry_vec *all = &a->own->functions;
 	size_t rows = rows_of(a, all, FUNCTIONS_MAX);
-	size_t name = widest(a, all, rows, name_function, "function");
-	size_t place = widest(a, all, rows, name_place, "defined in");
+	size_t seen = rows_from(a, rows, SHARE_SEEN);
+	size_t name = widest(a, all, seen, name_function, "function");
+	size_t place = widest(a, all, seen, name_place, "defined in");
 	bool says_spent = has_spent(a, rows, SPENT_GOOD), has_more = false;
 	size_t room = a->columns - weights_width(a) - (says_spent ? 4 : 2);
 	size_t spent;
 
-	share_room(a, rows, room, &name, &place);
+	share_room(a, seen, room, &name, &place);
 	spent = room - name - place;
 
 	put_weights_title(a);

@@ -243,6 +243,22 @@ static void test_places_have_the_room_of_what_is_not_there(void **state)
 	model_deinit(&m);
 }
 
+/* Long names of others, and places of what is little, take no room from it. */
+static void test_what_is_hot_has_its_room(void **state)
+{
+	struct model m;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 700000000, MAIN " I:eval " F "@3 list.__contains__");
+	model_sample(&m, 50000000,
+		     MAIN " I:eval py:py::made.<locals>.of.<locals>.a_function_with_a_name:/srv/x.py@5");
+	model_sample(&m, 1000000,
+		     MAIN " I:eval py:py::little:/srv/a_folder/with_a_file_of_a_long_name.py@7");
+	assert_screen_says(&m, 80, " f                             x.py        list.__contains__ 93\n");
+	model_deinit(&m);
+}
+
 /* What calls the hot function has no own time, and stands first by total. */
 static void test_the_order_of_totals(void **state)
 {
@@ -1671,6 +1687,7 @@ int main(void)
 		cmocka_unit_test(test_others_have_names),
 		cmocka_unit_test(test_the_order_of_totals),
 		cmocka_unit_test(test_places_have_the_room_of_what_is_not_there),
+		cmocka_unit_test(test_what_is_hot_has_its_room),
 		cmocka_unit_test(test_few_samples_are_said),
 		cmocka_unit_test(test_time_without_samples_is_said),
 		cmocka_unit_test(test_most_of_a_short_time_is_said),
