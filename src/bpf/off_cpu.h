@@ -125,13 +125,15 @@ static __always_inline __u64 off_cpu_ended(struct walker_task *t, __u64 now)
 static __always_inline void off_cpu_decide(struct off_cpu_pace *p,
 					   struct walker_task *t, __u64 now)
 {
-	__u64 off = off_cpu_ended(t, now), weight;
+	__u64 since = t->off_since, off = off_cpu_ended(t, now), weight;
 
 	off_cpu_keep_pace(p, now);
 	weight = off_cpu_weight(p, off);
 	if (weight || t->off_weight) {
 		t->off_total += off;
 		t->off_weight += weight;
+		if (2 * off >= t->off_total)
+			t->off_began = since;
 	} else {
 		/* To be read where the next wait begins. */
 		t->run_delay = ~0ull;
@@ -244,6 +246,7 @@ static __always_inline void off_cpu_take(struct off_cpu_pace *p,
 	__u64 weight = t->off_weight;
 	int is_waited;
 
+	p->slept.since = p->waited.since = t->off_began;
 	t->off_total = t->off_weight = 0;
 	t->run_delay = ~0ull;
 	p->is_due = 0;

@@ -302,6 +302,8 @@ struct walker_task {
 	/* How long its waits were that are to be samples, and what these stand for. */
 	__u64 off_total;
 	__u64 off_weight;
+	/* The off_since of the one that is most of that. */
+	__u64 off_began;
 	/* How long it had waited for a CPU before those, ever; ~0: not known. */
 	__u64 run_delay;
 };
@@ -321,6 +323,8 @@ struct walker_wait {
 	__u32 kind;
 	/* That it waited in; -1: in none. */
 	__s32 system_call;
+	/* The off_since of the wait, which no other one of the thread has. */
+	__u64 since;
 };
 
 /* The clock of a CPU; the value of the per-CPU map `clocks`. Times in ns. */

@@ -154,8 +154,11 @@ struct source_ring {
 	void (*broken)(struct source_state *state, size_t cpu);
 	/* Samples of which it could not write all. */
 	uint64_t (*lost)(struct source_state *state);
-	/* How long a thread waits by now, in ns, where waits are recorded. */
-	uint64_t (*waits)(struct source_state *state, pid_t tid);
+	/*
+	 * How long a thread waits by now, in ns, where waits are recorded; *since: as in
+	 * struct walker_wait.
+	 */
+	uint64_t (*waits)(struct source_state *state, pid_t tid, uint64_t *since);
 	/* What the threads that it follows ran on sampled CPUs, in ns. */
 	struct followed_time (*cpu_time)(struct source_state *state);
 };

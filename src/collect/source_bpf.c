@@ -269,9 +269,9 @@ static struct error *attach(struct source_state *state,
 	return error ? error : walker_watch_exits(bpf->walker);
 }
 
-static uint64_t waits(struct source_state *state, pid_t tid)
+static uint64_t waits(struct source_state *state, pid_t tid, uint64_t *since)
 {
-	return walker_off_cpu_now(bpf_source(state)->walker, tid);
+	return walker_off_cpu_now(bpf_source(state)->walker, tid, since);
 }
 
 static void stop(struct source_state *state)

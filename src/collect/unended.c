@@ -7,11 +7,8 @@
 #include "bpf/walker_shared.h"
 #include "collect/clocks.h"
 #include "collect/poll_native.h"
-#include "collect/python_stack.h"
-#include "collect/self_pointer.h"
-#include "python/user_walk.h"
+#include "collect/waiting_thread.h"
 #include "sys/proc.h"
-#include "sys/task_syscall.h"
 
 enum {
 	/* Shorter ones, and those that the walker would not have made samples. */
@@ -24,15 +21,10 @@ enum {
 /* A thread while it is read. */
 struct reading {
 	struct unended *unended;
-	struct target *target;
-	pid_t tid;
-	struct user_walk *walk;
-	struct python_stack python;
+	struct waiting_thread thread;
 	struct poll_native native;
-	struct task_syscall call;
 	/* When it had waited for so long. */
 	uint64_t time;
-	struct error *error;
 };
 
 /* Of the event's samples. */
@@ -44,50 +36,6 @@ static const struct event *find_event(const struct sampler *sampler)
 	return NULL;
 }
 
-static uint64_t waited(const struct reading *r)
-{
-	struct source_state *source = r->unended->source;
-
-	return source->source->ring->waits(source, r->tid);
-}
-
-/* --- Python's frames ---------------------------------------------------- */
-
-static bool emit(void *arg, const void *record, size_t size)
-{
-	struct reading *r = arg;
-	struct error *error = python_stack_take(&r->python, r->unended->codes,
-						record, size);
-
-	if (error && !r->error)
-		r->error = error;
-	else
-		error_destroy(error);
-	return true;
-}
-
-static void walk(struct reading *r)
-{
-	const char *root = r->unended->sampler->options.root;
-	struct remote_memory *remote = &r->target->memory;
-	const struct py_memory memory = { remote_memory_callback, remote, NULL };
-	const struct user_walk_output output = { emit, r };
-	struct user_walk_thread who = {
-		.process = r->target->python,
-		.pid = r->target->pid,
-		.tid = (uint32_t)r->tid,
-		.stack_pointer = r->call.stack_pointer,
-	};
-
-	python_stack_clear(&r->python);
-	if (r->target->state != PYTHON_FOUND)
-		return;
-	who.thread_pointer =
-		self_pointer_find(root, remote, &who.process, r->tid);
-	if (who.thread_pointer)
-		user_walk_thread(r->walk, &who, &memory, &output);
-}
-
 /* --- its native frames -------------------------------------------------- */
 
 /*
@@ -96,13 +44,15 @@ static void walk(struct reading *r)
  */
 static void copy_native(struct reading *r)
 {
+	const struct task_syscall *call = &r->thread.call;
+
 	poll_native_clear(&r->native);
-	if (!r->call.stack_pointer)
+	if (!call->stack_pointer)
 		return;
-	poll_native_take_call(&r->native, r->call.stack_pointer,
-			      r->call.instruction);
-	poll_native_copy(&r->native, r->call.stack_pointer, &r->target->memory,
-			 POLL_NATIVE_STACK_MAX);
+	poll_native_take_call(&r->native, call->stack_pointer,
+			      call->instruction);
+	poll_native_copy(&r->native, call->stack_pointer,
+			 &r->thread.target->memory, POLL_NATIVE_STACK_MAX);
 }
 
 /*
@@ -119,98 +69,102 @@ static uint64_t time_now(const struct unended *unended)
 	return (uint64_t)clock_ns(clock < 0 ? CLOCK_MONOTONIC : clock);
 }
 
-/* By now; whoever loses the CPU in between looks again. */
-static uint64_t waited_by_now(struct reading *r)
+/* Whoever loses the CPU between the two looks again. */
+static void look_at_time(struct reading *r)
 {
-	uint64_t period, began;
+	uint64_t began;
 	int tries = 0;
 
 	do {
 		began = (uint64_t)clock_ns(CLOCK_MONOTONIC);
-		period = waited(r);
+		waiting_thread_look(&r->thread);
 		r->time = time_now(r->unended);
 	} while ((uint64_t)clock_ns(CLOCK_MONOTONIC) - began > MOMENT_NS &&
 		 ++tries < MOMENT_TRIES);
-	return period;
 }
 
-/* False: it did not sleep on meanwhile. *period: how long it has waited, before and by now. */
-static bool read_still(struct reading *r, uint64_t *period)
+/* False: it did not sleep on meanwhile. */
+static bool read_still(struct reading *r)
 {
-	const char *root = r->unended->sampler->options.root;
-	uint64_t before = *period, began = (uint64_t)clock_ns(CLOCK_MONOTONIC);
-	uint64_t took;
+	uint64_t since = r->thread.since;
 
-	if (!task_syscall_read(root, (pid_t)r->target->pid, r->tid, &r->call))
+	if (!waiting_thread_read(&r->thread))
 		return false;
-	walk(r);
 	copy_native(r);
-	*period = waited_by_now(r);
-	took = (uint64_t)clock_ns(CLOCK_MONOTONIC) - began;
-	/* A new wait would be shorter than the time between. */
-	return *period >= before && *period > took;
+	look_at_time(r);
+	return r->thread.waited && r->thread.since == since;
 }
 
 /* --- its sample --------------------------------------------------------- */
 
-static struct error *write_wait(struct reading *r, const struct event *event,
-				uint64_t period)
+static struct error *write_wait(struct reading *r, const struct event *event)
 {
-	const struct walker_wait wait = { .period = period,
+	struct waiting_thread *thread = &r->thread;
+	const struct walker_wait wait = { .period = thread->waited,
 					  .kind = WALKER_WAIT_SLEEP,
-					  .system_call = (int32_t)r->call.number };
+					  .system_call = (int32_t)thread->call.number,
+					  .since = thread->since };
 	struct record sample = {
 		.type = PERF_RECORD_SAMPLE,
 		.misc = PERF_RECORD_MISC_USER,
 		.event = event,
 		.id = event->ids.data[0],
 		.has = event->attr.sample_type,
-		.pid = r->target->pid,
-		.tid = (uint32_t)r->tid,
+		.pid = thread->target->pid,
+		.tid = (uint32_t)thread->tid,
 		.time = r->time,
 		.sample = { .raw = (const uint8_t *)&wait,
 			    .raw_size = sizeof(wait) },
 	};
 
 	poll_native_put(&r->native, &sample.sample);
-	return sample_writer_waiting(r->unended->samples, r->target, &sample,
-				     r->python.frames.count ? &r->python : NULL);
+	return sample_writer_waiting(r->unended->samples, thread->target, &sample,
+				     thread->python.frames.count ?
+					     &thread->python :
+					     NULL);
 }
 
 static struct error *add_thread(struct reading *r, const struct event *event)
 {
 	struct unended *unended = r->unended;
-	uint64_t period = waited(r);
+	struct waiting_thread *thread = &r->thread;
+	uint64_t waited;
+	bool is_read;
 
-	if (period < WAIT_MIN_NS)
+	waiting_thread_look(thread);
+	waited = thread->waited;
+	if (waited < WAIT_MIN_NS)
 		return NULL;
-	if (read_still(r, &period))
-		return r->error ? take_ptr(r->error) :
-				  write_wait(r, event, period);
-	unended->threads++;
-	unended->time += period;
-	return take_ptr(r->error);
+	is_read = read_still(r);
+	if (is_read && !thread->error)
+		return write_wait(r, event);
+	unended->threads += !is_read;
+	unended->time += is_read ? 0 : waited;
+	return waiting_thread_error(thread);
 }
 
 static struct error *add_process(struct unended *unended, struct target *target,
 				 const struct event *event)
 {
 	struct reading r = { .unended = unended,
-			     .target = target,
+			     .thread = { .root = unended->sampler->options.root,
+					 .source = unended->source,
+					 .codes = unended->codes,
+					 .target = target },
 			     .native = POLL_NATIVE_INIT };
 	struct pid_list tids = {};
-	struct error *error = user_walk_create(&r.walk);
+	struct error *error = user_walk_create(&r.thread.walk);
 
 	/* One that has ended has no threads. */
 	error_destroy(proc_threads(unended->sampler->options.root,
 				   (pid_t)target->pid, &tids));
 	for (size_t i = 0; i < tids.count && !error; i++) {
-		r.tid = tids.data[i];
+		r.thread.tid = tids.data[i];
 		error = add_thread(&r, event);
 	}
 	vec_deinit(&tids);
-	user_walk_destroy(r.walk);
-	python_stack_deinit(&r.python);
+	user_walk_destroy(r.thread.walk);
+	waiting_thread_deinit(&r.thread);
 	poll_native_deinit(&r.native);
 	return error;
 }

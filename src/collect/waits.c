@@ -142,6 +142,7 @@ bool waits_take(struct waits *waits, struct record *record)
 	    (!vec_push(&waits->chain, (uint64_t)PERF_CONTEXT_USER) ||
 	     !vec_push(&waits->chain, KAA_MARKER_CPU_WAIT)))
 		return false;
+	waits->since = wait.since;
 	sample->period = wait.period;
 	sample->callchain = waits->chain.data;
 	sample->callchain_count = waits->chain.count;

@@ -27,8 +27,9 @@ struct waits {
 	/* __schedule(); 0: not known. */
 	uint64_t schedule_start;
 	uint64_t schedule_end;
-	/* The chain of the sample at hand. */
+	/* The chain of the sample at hand; and its wait, as in struct walker_wait. */
 	VEC(uint64_t) chain;
+	uint64_t since;
 };
 
 /*

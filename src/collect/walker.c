@@ -379,19 +379,23 @@ void walker_begin_off_cpu(struct walker *walker, uint64_t rate)
 	setting->off_cpu_from = (uint64_t)clock_ns(CLOCK_MONOTONIC);
 }
 
-uint64_t walker_off_cpu_now(struct walker *walker, pid_t tid)
+uint64_t walker_off_cpu_now(struct walker *walker, pid_t tid, uint64_t *since)
 {
 	uint64_t now = (uint64_t)clock_ns(CLOCK_MONOTONIC);
 	uint64_t from = walker->skeleton->bss->setting.off_cpu_from;
 	struct walker_task task = {};
 	int fd = task_fd_open(tid), err;
 
+	*since = 0;
 	if (fd < 0)
 		return 0;
 	err = bpf_map__lookup_elem(walker->skeleton->maps.recorded, &fd,
 				   sizeof(fd), &task, sizeof(task), 0);
 	close(fd);
-	return err ? 0 : waits_length(task.off_since, from, now);
+	if (err)
+		return 0;
+	*since = task.off_since;
+	return waits_length(task.off_since, from, now);
 }
 
 struct error *walker_follow_thread(struct walker *walker, pid_t tid,

@@ -72,8 +72,11 @@ struct error *walker_follow_thread(struct walker *walker, pid_t tid,
  */
 struct error *walker_set_off_cpu_output(struct walker *walker, int cpu, int fd);
 void walker_begin_off_cpu(struct walker *walker, uint64_t rate);
-/* How long a thread has been off the CPU by now, in ns; 0: it is not, or has ended. */
-uint64_t walker_off_cpu_now(struct walker *walker, pid_t tid);
+/*
+ * How long a thread has been off the CPU by now, in ns; 0: it is not, or has ended.
+ * *since: as in struct walker_wait.
+ */
+uint64_t walker_off_cpu_now(struct walker *walker, pid_t tid, uint64_t *since);
 /* Nothing is noted any more. */
 void walker_unfollow(struct walker *walker);
 /* Sums over these CPUs; missed over all. */

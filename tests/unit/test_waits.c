@@ -69,7 +69,9 @@ static void test_chains(void **state)
 	const uint64_t wait_chain[] = { KERNEL, SCHEDULE + 0x20, SLEEP };
 	const uint64_t call_chain[] = { KERNEL, SYS_FUTEX };
 	const uint64_t cpu_chain[] = { USER, KAA_MARKER_CPU_WAIT };
-	struct walker_wait wait = { .period = 5000000, .system_call = FUTEX };
+	struct walker_wait wait = { .period = 5000000,
+				    .system_call = FUTEX,
+				    .since = 77 };
 	char *root = root_with(kallsyms);
 	struct waits waits = {};
 	struct record record;
@@ -82,6 +84,7 @@ static void test_chains(void **state)
 	taken(&waits, &wait, sizeof(wait), in_schedule, 4, &record);
 	assert_chain(&record, wait_chain, 3);
 	assert_int_equal(record.sample.period, 5000000);
+	assert_int_equal(waits.since, 77);
 	/* Where the kernel's frames are gone, the call is known; or nothing. */
 	taken(&waits, &wait, sizeof(wait), elsewhere, 3, &record);
 	assert_chain(&record, call_chain, 2);
