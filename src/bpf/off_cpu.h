@@ -7,7 +7,7 @@
  * space, it stands where it waited: there it is walked, on its own. From Linux 6.16 on
  * that is at the end of schedule(), with the kernel's frames of the wait; before,
  * where the kernel tells the thread's rseq area of its CPU, on the way back to user
- * space.
+ * space, or where it takes the signal that ends it.
  *
  * A wait of a period or more is a sample that stands for it. Of shorter ones some
  * are, by chance: as many as periods fit into them, and each stands for a period.
@@ -296,6 +296,13 @@ int kaa_off_cpu_schedule(void *ctx)
 
 SEC("tp_btf/rseq_update")
 int kaa_off_cpu_rseq(void *ctx)
+{
+	return off_cpu_back(ctx);
+}
+
+/* With rseq: a thread that is to end does not go back to user space. */
+SEC("tp_btf/signal_deliver")
+int kaa_off_cpu_signal(void *ctx)
 {
 	return off_cpu_back(ctx);
 }

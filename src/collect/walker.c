@@ -108,6 +108,7 @@ static struct error *walker_open(struct walker_bpf **ret)
 	bpf_program__set_autoattach(skeleton->progs.kaa_off_cpu_switch, false);
 	bpf_program__set_autoattach(skeleton->progs.kaa_off_cpu_schedule, false);
 	bpf_program__set_autoattach(skeleton->progs.kaa_off_cpu_rseq, false);
+	bpf_program__set_autoattach(skeleton->progs.kaa_off_cpu_signal, false);
 	bpf_map__set_max_entries(skeleton->maps.output, cpus);
 	bpf_map__set_max_entries(skeleton->maps.off_cpu_output, cpus);
 	/* Linux before 6.16 puts 128 free entries of such a map by for each CPU. */
@@ -155,6 +156,8 @@ static void choose_waits(struct walker *walker, bool wanted)
 	bpf_program__set_autoload(s->progs.kaa_off_cpu_switch, wanted);
 	bpf_program__set_autoload(s->progs.kaa_off_cpu_schedule, at_schedule);
 	bpf_program__set_autoload(s->progs.kaa_off_cpu_rseq,
+				  wanted && !at_schedule);
+	bpf_program__set_autoload(s->progs.kaa_off_cpu_signal,
 				  wanted && !at_schedule);
 	if (!wanted)
 		return;
@@ -360,6 +363,9 @@ struct error *walker_follow(struct walker *walker)
 						&s->links.kaa_clock_switch);
 	if (!error && walker->off_cpu)
 		error = watch_scheduler(walker->off_cpu, walker->off_cpu_link);
+	if (!error && walker->off_cpu == s->progs.kaa_off_cpu_rseq)
+		error = watch_scheduler(s->progs.kaa_off_cpu_signal,
+					&s->links.kaa_off_cpu_signal);
 	return error;
 }
 
@@ -433,10 +439,12 @@ void walker_unfollow(struct walker *walker)
 	bpf_link__destroy(s->links.kaa_off_cpu_switch);
 	bpf_link__destroy(s->links.kaa_off_cpu_schedule);
 	bpf_link__destroy(s->links.kaa_off_cpu_rseq);
+	bpf_link__destroy(s->links.kaa_off_cpu_signal);
 	s->links.kaa_clock_exec = s->links.kaa_clock_new_task =
 		s->links.kaa_clock_switch = s->links.kaa_off_cpu_switch =
 			s->links.kaa_off_cpu_schedule =
-				s->links.kaa_off_cpu_rseq = NULL;
+				s->links.kaa_off_cpu_rseq =
+					s->links.kaa_off_cpu_signal = NULL;
 }
 
 /* The values of all CPUs of a map with one element; NULL: it cannot be read. */

@@ -4,6 +4,7 @@ import collections
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -293,6 +294,25 @@ def test_a_running_process(kaa, python, tmp_path):
         assert set(sample.markers) <= {"[truncated stack]"}, sample
     text = kaa("report", "-i", data).stdout
     assert "have no samples" not in text and "So few samples" not in text
+
+
+def lines_of(sample):
+    return [[function.rsplit(".", 1)[-1], line] for function, _, line in sample.python]
+
+
+def waits_until_the_end(told, samples):
+    """Each thread's long wait has the stack that Python had of it; and the samples of that which then waited elsewhere."""
+    for name, (tid, stack) in told["threads"].items():
+        long = [sample for sample in waits(samples) if sample.tid == tid and sample.period > 3e9 and not is_cpu_wait(sample)]
+        assert [sample.markers for sample in long if lines_of(sample) == stack] == [[]], (name, stack, long)
+    return [sample for sample in samples if sample.tid == told["threads"]["in_two"][0]]
+
+
+def test_waits_that_a_signal_ends(kaa, newest_python, scripts, tmp_path, place):
+    """Python has not had a chance to take its frames away. Who is killed does not go back to user space."""
+    data = tmp_path / "data"
+    done = record(kaa, data, "--", *newest_python.command, scripts / "daemons.py", int(signal.SIGKILL), env=place, status=None)
+    waits_until_the_end(json.loads(done.stdout), samples_of(kaa, data))
 
 
 CHILD = "import subprocess, sys\ndef child():\n    subprocess.run(['sleep', '0.3'])\nchild()\n"
