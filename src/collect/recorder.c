@@ -16,6 +16,7 @@
 #include "collect/exits.h"
 #include "collect/file_features.h"
 #include "collect/loaded_programs.h"
+#include "collect/long_waits.h"
 #include "collect/loop.h"
 #include "collect/name_writer.h"
 #include "collect/output.h"
@@ -62,6 +63,7 @@ struct recorder {
 	struct round round;
 	struct cpu_time cpu_time;
 	struct loop loop;
+	struct long_waits long_waits;
 	struct unended unended;
 	/* Since the events were enabled, in ns. */
 	int64_t time;
@@ -232,7 +234,13 @@ static void connect(struct recorder *recorder)
 		.cpu_time = &recorder->cpu_time,
 		.output = &recorder->output,
 		.notes = &recorder->notes,
+		.long_waits = &recorder->long_waits,
 		.callchain = options->sampler.callchain,
+	};
+	recorder->long_waits.thread = (struct waiting_thread){
+		.root = options->sampler.root,
+		.source = recorder->source,
+		.codes = &recorder->codes,
 	};
 	recorder->unended = (struct unended){
 		.sampler = &recorder->sampler,
@@ -250,6 +258,7 @@ static void connect(struct recorder *recorder)
 		.threads = &recorder->threads,
 		.cpu_time = &recorder->cpu_time,
 		.output = &recorder->output,
+		.long_waits = &recorder->long_waits,
 	};
 	recorder->cpu_time = (struct cpu_time){
 		.sampler = &recorder->sampler,
@@ -273,6 +282,7 @@ static struct error *open_waits(struct recorder *recorder)
 	struct error *error =
 		waits_init(waits, recorder->options.sampler.root);
 
+	recorder->long_waits.tracking = &recorder->tracking;
 	if (!error && !waits->schedule_start)
 		notes_tell(&recorder->notes,
 			   "the kernel hides its names from this user: off-cpu says 'kernel' and not which system call; root has them, and a kaa with cap_syslog, too");
@@ -729,6 +739,7 @@ void recorder_destroy(struct recorder *recorder)
 	loaded_programs_deinit(&recorder->programs);
 	output_close(&recorder->output);
 	features_deinit(&recorder->features);
+	long_waits_deinit(&recorder->long_waits);
 	sample_writer_deinit(&recorder->samples);
 	name_writer_deinit(&recorder->names);
 	python_threads_deinit(&recorder->threads);

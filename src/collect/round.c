@@ -135,6 +135,9 @@ struct error *round_run(struct round *round)
 		error = sample_writer_end_round(round->samples);
 	if (error)
 		return error;
+	error = long_waits_look(round->long_waits);
+	if (error)
+		return error;
 	cpu_time_end_round(round->cpu_time);
 	error = exits_end_round(round->tracking->exits);
 	return error ? error : output_round(round->output);

@@ -29,6 +29,7 @@ struct round {
 	struct python_threads *threads;
 	struct cpu_time *cpu_time;
 	struct output *output;
+	struct long_waits *long_waits;
 	/* Samples' times of the last round_forget(), and of the last shedding. */
 	uint64_t forgot;
 	uint64_t shed;

@@ -187,6 +187,24 @@ static struct error *write_stack(struct sample_writer *writer,
 			     stacks->chain.count);
 }
 
+/*
+ * What the walker has read, which is NULL or torn where Python has taken the thread's
+ * frames away before the wait was over: then what was read while it lasted.
+ */
+static const struct python_stack *
+of_wait(const struct sample_writer *writer, const struct record *sample,
+	const struct python_stack *walked)
+{
+	const struct python_stack *earlier;
+
+	if (sample->event->meaning.data != EVENT_DATA_WAIT ||
+	    (walked && !(walked->flags & WALKER_UNREADABLE)))
+		return walked;
+	earlier = long_waits_find(writer->long_waits, sample->pid, sample->tid,
+				  writer->waits.since);
+	return earlier ? earlier : walked;
+}
+
 static struct error *write_chain(struct sample_writer *writer, size_t cpu,
 				 const struct record *sample)
 {
@@ -200,6 +218,7 @@ static struct error *write_chain(struct sample_writer *writer, size_t cpu,
 	if (!error && source->source->stack)
 		error = source->source->stack(source, cpu, target, sample,
 					      &beside.python);
+	beside.python = of_wait(writer, sample, beside.python);
 	if (source->source->memory)
 		source->source->memory(source, cpu, sample, &beside.memory);
 	if (!error)

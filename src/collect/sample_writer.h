@@ -17,6 +17,7 @@
 #include "base/vec.h"
 #include "collect/callchain_mode.h"
 #include "collect/cpu_time.h"
+#include "collect/long_waits.h"
 #include "collect/name_writer.h"
 #include "collect/notes.h"
 #include "collect/output.h"
@@ -35,6 +36,7 @@ struct sample_writer {
 	struct cpu_time *cpu_time;
 	struct output *output;
 	const struct notes *notes;
+	const struct long_waits *long_waits;
 	enum callchain_mode callchain;
 
 	/* waits_init() is the owner's. */

@@ -296,6 +296,10 @@ def test_a_running_process(kaa, python, tmp_path):
     assert "have no samples" not in text and "So few samples" not in text
 
 
+def kernel_is_before(*version):
+    return tuple(map(int, re.match(r"(\d+)\.(\d+)", os.uname().release).groups())) < version
+
+
 def lines_of(sample):
     return [[function.rsplit(".", 1)[-1], line] for function, _, line in sample.python]
 
@@ -306,6 +310,18 @@ def waits_until_the_end(told, samples):
         long = [sample for sample in waits(samples) if sample.tid == tid and sample.period > 3e9 and not is_cpu_wait(sample)]
         assert [sample.markers for sample in long if lines_of(sample) == stack] == [[]], (name, stack, long)
     return [sample for sample in samples if sample.tid == told["threads"]["in_two"][0]]
+
+
+@pytest.mark.few_versions
+@pytest.mark.and_free_threaded
+def test_waits_that_end_with_the_program(kaa, python, scripts, tmp_path, place):
+    """By then Python has taken its frames away: they were read meanwhile. No wait has the frames of another one."""
+    if kernel_is_before(6, 9):
+        pytest.skip("this kernel has no descriptors for threads, before Linux 6.9")
+    data, kaa = tmp_path / "data", python.kaa(kaa)
+    told = json.loads(record(kaa, data, "--", python.path, scripts / "daemons.py", env=place, cwd=tmp_path).stdout)
+    two = waits_until_the_end(told, samples_of(kaa, data))
+    assert all(sample.time <= told["moved"] + 1e-5 for sample in two if "before" in functions(sample)), two
 
 
 def test_waits_that_a_signal_ends(kaa, newest_python, scripts, tmp_path, place):

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bpf/walker_shared.h"
+#include "collect/long_waits.h"
 #include "collect/waits.h"
 #include "fake_tree.h"
 #include "perfdata/kaa_stream.h"
@@ -137,11 +138,38 @@ static void test_a_wait_that_begins_meanwhile(void **state)
 	assert_int_equal(waits_length(900, 0, 1000), 0);
 }
 
+/* What was read of a wait is of no other wait, of no other thread, and of no other process. */
+static void test_frames_of_a_wait(void **state)
+{
+	const struct walker_frame frame = { .key = 7 };
+	struct long_wait wait = { .tid = 5, .since = 1000 };
+	struct long_waits waits = {};
+
+	(void)state;
+	wait.python.pid = 4;
+	assert_true(vec_push(&wait.python.frames, frame));
+	assert_true(vec_push(&waits.list, wait));
+	assert_non_null(map_insert(&waits.by_tid, 5, 0, NULL));
+	assert_ptr_equal(long_waits_find(&waits, 4, 5, 1000),
+			 &waits.list.data[0].python);
+	assert_null(long_waits_find(&waits, 4, 5, 1001));
+	assert_null(long_waits_find(&waits, 4, 5, 0));
+	assert_null(long_waits_find(&waits, 4, 6, 1000));
+	assert_null(long_waits_find(&waits, 5, 5, 1000));
+	/* A thread that has none. */
+	vec_clear(&waits.list.data[0].python.frames);
+	assert_null(long_waits_find(&waits, 4, 5, 1000));
+	/* Where no waits are recorded nobody looks. */
+	assert_ok(long_waits_look(&waits));
+	long_waits_deinit(&waits);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_wait_that_begins_meanwhile),
 		cmocka_unit_test(test_chains),
+		cmocka_unit_test(test_frames_of_a_wait),
 		cmocka_unit_test(test_hidden_addresses),
 	};
 
