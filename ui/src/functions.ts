@@ -53,6 +53,21 @@ interface LineRow extends Row {
 	note?: string;
 }
 
+// That chance may have made all changes, as the text of kaa diff has it; "": it did not, or that is not known.
+function chanceText(app: App, functions: Change[]): string {
+	const marks = new Set(functions.map((change) => change.mark));
+	marks.delete("");
+	if (!app.isAll() || !marks.size || [...marks].some((mark) => mark !== "noise" && mark !== "maybe"))
+		return "";
+	return marks.has("maybe") ? ": no change of a function is certain" : ": no function changed beyond the noise";
+}
+
+function countText(functions: Change[]): string {
+	const fresh = functions.filter((change) => !change.before && change.own).length;
+	const gone = functions.filter((change) => !change.own && change.before).length;
+	return (fresh ? `, ${fresh} new` : "") + (gone ? `, ${gone} gone` : "");
+}
+
 export class FunctionsView {
 	readonly element: HTMLElement;
 	private functions: Row[] = [];
@@ -270,13 +285,12 @@ export class FunctionsView {
 		const { app } = this, c = app.profile.comparison;
 		for (const head of this.changeHeads)
 			head.hidden = !changes;
+		this.element.classList.toggle("compared", !!changes);
 		if (!c)
 			return;
-		const fresh = changes?.functions.filter((change) => !change.before && change.own).length;
-		const gone = changes?.functions.filter((change) => !change.own && change.before).length;
 		this.said.textContent = changes ?
 			`${changeText(c, { before: changes.allBefore, after: changes.allAfter })} ${c.unit} since ${c.path}` +
-			(fresh ? `, ${fresh} new` : "") + (gone ? `, ${gone} gone` : "") : app.whyNotCompared();
+			(chanceText(app, changes.functions) || countText(changes.functions)) : app.whyNotCompared();
 	}
 
 	focus() { this.functionList.element.focus(); }
