@@ -101,6 +101,9 @@ struct fault {
 #define FAULT_UNENDED_WAITS "waits that had not ended in us"
 /* Of polling: the moment was the program's choice, and no chance had chosen it. */
 #define FAULT_LATE "samples that came too late"
+/* Of polling: for how long the recorder itself had no CPU, and how far ticks were apart then. */
+#define FAULT_RECORDER_KEPT_OFF "time without a CPU of the recorder in us"
+#define FAULT_TICKS_APART "between looks in us"
 
 enum {
 	/* In ns. Less of waits is what is always under way. */

@@ -387,6 +387,21 @@ static void say_untold(const struct poll_counts *polled)
 		     (double)polled->untold / 1e9, (double)all / 1e9);
 }
 
+/* All that a look does not see is told by the one before, or by the one behind. */
+static void say_coarse(const struct record_setup *setup,
+		       const struct recorder_result *result)
+{
+	const struct poll_counts *polled = &result->polled;
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	if (setup->options.sampler.time == TIME_ON_CPU ||
+	    !polled->own_kept_off)
+		return;
+	strbuf_percent(&text, polled->own_kept_off, polled->ticked);
+	message_note("kaa had no processor for %s of the time, so times are exact to about %.3f s each; record while fewer programs run, and without 'nice'",
+		     text.data, (double)polled->ticks_apart / 1e9);
+}
+
 /* Where it is, and what has become of the one before. */
 static void say_written(const struct record_before *before,
 			struct strbuf *text)
@@ -480,6 +495,7 @@ static void print_summary(const struct record_setup *setup,
 	say_outside(result);
 	if (polled) {
 		say_late(setup, result);
+		say_coarse(setup, result);
 		say_rejected(&result->polled);
 		say_busy(setup, result);
 		say_stops(&result->polled);

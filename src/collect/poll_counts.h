@@ -25,6 +25,13 @@ struct poll_counts {
 	uint64_t untold;
 	/* For how long other programs had the CPU of threads that could run, in ns. */
 	uint64_t kept_off;
+	/*
+	 * For how long the poller had none itself, of how long it ticked, and how far ticks
+	 * were apart for that, in ns; 0 where they were not far apart.
+	 */
+	uint64_t own_kept_off;
+	uint64_t ticked;
+	uint64_t ticks_apart;
 	/* Looks at threads for which there was no descriptor. */
 	uint64_t missed;
 	/* And at threads and processes beyond those that are followed. */

@@ -73,4 +73,22 @@ void poll_ticks_wait(struct poll_ticks *ticks)
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) ==
 	       EINTR)
 		;
+	poll_ticks_note(ticks, poll_hold_now());
+}
+
+void poll_ticks_note(struct poll_ticks *ticks, uint64_t now)
+{
+	double between = (double)(now - ticks->came);
+
+	if (ticks->came) {
+		ticks->between += between;
+		ticks->squares += between * between;
+	}
+	ticks->came = now;
+}
+
+uint64_t poll_ticks_apart(const struct poll_ticks *ticks)
+{
+	return ticks->between > 0 ? (uint64_t)(ticks->squares / ticks->between) :
+				    0;
 }

@@ -19,6 +19,12 @@ enum {
 	NS_PER_S = 1000000000,
 	/* Looks at /proc. */
 	LOOK_MS = 10,
+	/*
+	 * It had no CPU for one part of so many, and ticks were so many times as far apart
+	 * as they should be: that is worth a word.
+	 */
+	KEPT_OFF_PART = 10,
+	APART_TIMES = 2,
 };
 
 struct poller {
@@ -316,6 +322,19 @@ static uint64_t kept_off_by_others(const struct poller *poller)
 		       all - poller->own.ran;
 }
 
+static void count_ticks(const struct poller *poller, struct poll_counts *ret)
+{
+	uint64_t apart = poll_ticks_apart(&poller->ticks);
+	uint64_t ticked = (uint64_t)poller->ticks.between;
+
+	if (poller->own.kept_off <= ticked / KEPT_OFF_PART ||
+	    apart <= APART_TIMES * poller->ticks.period)
+		return;
+	ret->own_kept_off = poller->own.kept_off;
+	ret->ticked = ticked;
+	ret->ticks_apart = apart;
+}
+
 void poller_counts(const struct poller *poller, struct poll_counts *ret)
 {
 	const struct poll_reader *reader = &poller->reader;
@@ -328,6 +347,7 @@ void poller_counts(const struct poller *poller, struct poll_counts *ret)
 	ret->loops = reader->loops.looks;
 	ret->unknown_tasks = reader->loops.unknown;
 	ret->kept_off = kept_off_by_others(poller);
+	count_ticks(poller, ret);
 	poll_tasks_time(&reader->tasks, &ret->ran, &ret->given);
 	total = poll_tasks_total(&reader->tasks);
 	/* Threads that are not to be recorded are in it, too. */

@@ -512,6 +512,14 @@ static uint64_t wall_time_without_samples(const struct recorder *recorder)
 	return is_by_clock(recorder) ? poll_counts(recorder).untold : 0;
 }
 
+/* Of time that the kernel does not count. */
+static struct poll_counts coarse(const struct recorder *recorder)
+{
+	return recorder->options.sampler.time == TIME_ON_CPU ?
+		       (struct poll_counts){} :
+		       poll_counts(recorder);
+}
+
 /* By wall time the kernel's account tells what they would have shown. */
 static uint64_t late_samples(const struct recorder *recorder)
 {
@@ -593,6 +601,10 @@ static struct error *put_summary(struct recorder *recorder)
 		{ { FAULT_UNENDED_WAITS, strlen(FAULT_UNENDED_WAITS) },
 		  recorder->unended.time / 1000 },
 		{ { FAULT_LATE, strlen(FAULT_LATE) }, late_samples(recorder) },
+		{ { FAULT_RECORDER_KEPT_OFF, strlen(FAULT_RECORDER_KEPT_OFF) },
+		  coarse(recorder).own_kept_off / 1000 },
+		{ { FAULT_TICKS_APART, strlen(FAULT_TICKS_APART) },
+		  coarse(recorder).ticks_apart / 1000 },
 		{ { FAULT_COUNTER_TASKS, strlen(FAULT_COUNTER_TASKS) },
 		  lost_tasks(recorder) },
 		{ { FAULT_COUNTER_CODES, strlen(FAULT_COUNTER_CODES) },

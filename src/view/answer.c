@@ -447,6 +447,32 @@ static void doubt_late(const struct profile *profile,
 	strbuf_puts(out, " of the samples came too late, and shares may be off by many points.\n");
 }
 
+static bool is_by_clock(const struct profile_event *event)
+{
+	return event_kind_is_wall(event->kind) || event->kind == EVENT_GIL;
+}
+
+/* Where a look came late, nobody knows what was between it and the one before. */
+static void doubt_looks(const struct profile *profile,
+			const struct profile_event *event, struct strbuf *out)
+{
+	uint64_t kept_off = answer_recorded_time(profile, event,
+						 FAULT_RECORDER_KEPT_OFF);
+	uint64_t apart = answer_recorded_time(profile, event, FAULT_TICKS_APART);
+	uint64_t all = answer_recorded_time(profile, event, FAULT_TIME);
+
+	if (!is_by_clock(event) || !kept_off || !apart || !all)
+		return;
+	/* It begins and ends a little outside. */
+	if (kept_off > all)
+		kept_off = all;
+	strbuf_puts(out, "The recorder had no processor for ");
+	strbuf_percent(out, kept_off, all);
+	strbuf_puts(out, " of the time: times are exact to about ");
+	answer_put_seconds(out, apart);
+	strbuf_puts(out, " each.\n");
+}
+
 /* What nobody had woken when the recording ended is not in it. */
 static void doubt_waits(const struct profile *profile,
 			const struct profile_event *event, struct strbuf *out)
@@ -470,6 +496,7 @@ void answer_doubts(const struct profile *profile, uint32_t event,
 		doubt_wall_time(profile, &profile->events.data[event], own, out);
 		doubt_late(profile, &profile->events.data[event], own, out);
 	}
+	doubt_looks(profile, &profile->events.data[event], out);
 	/* Waits that are not short are samples for certain. */
 	if (profile->events.data[event].kind == EVENT_WAIT)
 		doubt_waits(profile, &profile->events.data[event], out);

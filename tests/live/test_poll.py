@@ -12,6 +12,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -402,6 +403,29 @@ while time.monotonic() < end:
         slept += nap()
 print(slept, time.monotonic())
 """
+
+
+def test_a_recorder_without_a_processor(kaa, newest_python, tmp_path):
+    """Beside programs that want the same CPU kaa looks rarely, and says so with what it measured."""
+    data, cpu = tmp_path / "perf.data", str(max(os.sched_getaffinity(0)))
+    kaa = newest_python.kaa(kaa)
+    alone = ["taskset", "-c", cpu]
+    spin = "import time\nwhile time.process_time() < 0.4: pass"
+    record = kaa.inside(["nice", "-n", "19", *alone]).command
+    command = [*record, "record", "--mode", "wall", "-o", data, "--", "nice", "-n", "-19", *newest_python.command, "-c", spin]
+    # In one session, for that is what 'nice' is about (sched(7), autogroups).
+    others = [subprocess.Popen([*alone, sys.executable, "-c", "while True: pass"]) for _ in range(3)]
+    try:
+        said = subprocess.run(list(map(str, command)), stderr=subprocess.PIPE, text=True, timeout=HANG, check=True).stderr
+    finally:
+        for process in others:
+            process.kill()
+            process.wait()
+    assert re.search(r"kaa had no processor for \S+ % of the time, so times are exact to about \d+\.\d{3} s each", said), said
+    assert re.search(r"^The recorder had no processor for \S+ % of the time: times are exact to about \S+ m?s each\.$",
+                     kaa("report", "-i", data).stdout, re.M)
+    apart = seconds_in(data, "between looks in us")
+    assert 0.002 < apart and seconds_in(data, "time without a CPU of the recorder in us") > 0
 
 
 @pytest.mark.parametrize("nap", [0.02, 0])

@@ -435,6 +435,38 @@ static void test_wall_time_without_samples_is_said(void **state)
 	model_deinit(&m);
 }
 
+/* Polling knows nothing of what is between two looks. */
+static void test_looks_that_were_far_apart_are_said(void **state)
+{
+	static const char words[] =
+		"\nThe recorder had no processor for 34 % of the time: times are exact to about 12 ms each.\n";
+	struct faults *faults;
+	struct model m;
+
+	(void)state;
+	init_wall(&m);
+	faults = &m.profile->recordings.data[0].faults;
+	for (int i = 0; i < 4000; i++)
+		model_sample(&m, 1000000, MAIN " " F "@3");
+	assert_ok(faults_add(faults, FAULT_OF_RECORDER, 10000000, FAULT_TIME));
+	assert_screen_does_not_say(&m, 100, "exact to");
+	assert_ok(faults_add(faults, FAULT_OF_RECORDER, 3400000,
+			     FAULT_RECORDER_KEPT_OFF));
+	assert_ok(faults_add(faults, FAULT_OF_RECORDER, 12000,
+			     FAULT_TICKS_APART));
+	assert_screen_says(&m, 100, words);
+	m.profile->events.data[0].kind = EVENT_GIL;
+	assert_screen_says(&m, 100, words);
+	/* CPU time is counted by the kernel. */
+	m.profile->events.data[0].kind = EVENT_ON_CPU;
+	assert_screen_does_not_say(&m, 100, "exact to");
+	/* It begins a little before, and ends a little behind. */
+	m.profile->events.data[0].kind = EVENT_WALL;
+	faults->list.data[1].count = 10000001;
+	assert_screen_says(&m, 100, "\nThe recorder had no processor for 100 % of the time");
+	model_deinit(&m);
+}
+
 /* A module that is outermost where a stack was cut is what the program imports. */
 static void test_a_cut_stack_does_not_name_the_program(void **state)
 {
@@ -1695,6 +1727,7 @@ int main(void)
 		cmocka_unit_test(test_recording_that_was_cut_off),
 		cmocka_unit_test(test_few_samples_of_sleep_are_many_looks),
 		cmocka_unit_test(test_wall_time_without_samples_is_said),
+		cmocka_unit_test(test_looks_that_were_far_apart_are_said),
 		cmocka_unit_test(test_threads_name_what_is_shown),
 		cmocka_unit_test(test_a_recorded_thread_names_what_is_shown),
 		cmocka_unit_test(test_scripts_name_what_is_shown),

@@ -18,6 +18,7 @@
 #include "collect/poll_round.h"
 #include "collect/poll_share.h"
 #include "collect/poll_tasks.h"
+#include "collect/poll_ticks.h"
 #include "collect/poll_wall.h"
 #include "collect/poll_writer.h"
 #include "collect/poll_loop.h"
@@ -1294,6 +1295,24 @@ static void test_more_threads_than_are_followed(void **state)
 	assert_int_equal(tasks.too_many, 2);
 }
 
+/* Half of the time lies between two ticks that are 10 ms apart. */
+static void test_ticks_that_come_late(void **state)
+{
+	enum { TICK = 1000000 };
+	struct poll_ticks ticks = { .period = TICK };
+	uint64_t now = 5 * TICK;
+
+	(void)state;
+	assert_int_equal(poll_ticks_apart(&ticks), 0);
+	poll_ticks_note(&ticks, now);
+	assert_int_equal(poll_ticks_apart(&ticks), 0);
+	for (int i = 0; i < 10; i++)
+		poll_ticks_note(&ticks, now += TICK);
+	assert_int_equal(poll_ticks_apart(&ticks), TICK);
+	poll_ticks_note(&ticks, now + 10 * TICK);
+	assert_in_range(poll_ticks_apart(&ticks), 5.5 * TICK - 1, 5.5 * TICK);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1301,6 +1320,7 @@ int main(void)
 		cmocka_unit_test(test_losses_of_tasks_are_no_samples),
 		cmocka_unit_test(test_age_of_a_list_of_tasks),
 		cmocka_unit_test(test_effort_of_a_look),
+		cmocka_unit_test(test_ticks_that_come_late),
 		cmocka_unit_test(test_stat),
 		cmocka_unit_test(test_stat_that_is_none),
 		cmocka_unit_test(test_run),
