@@ -217,7 +217,8 @@ static void put_finite(const struct library *l, const struct strbuf *digits,
 {
 	int64_t count = (int64_t)digits->len;
 	int64_t adjusted = (int64_t)((uint64_t)exponent + (uint64_t)count - 1);
-	int64_t whole = adjusted + 1;
+	/* Not more than there are, where it is asked for. */
+	int64_t whole = (int64_t)((uint64_t)adjusted + 1);
 
 	if (exponent > 0 || adjusted < DECIMAL_ADJUSTED_MIN) {
 		strbuf_append(l->out, digits->data, 1);
