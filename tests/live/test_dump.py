@@ -59,8 +59,8 @@ pow(7, 10 ** 9)
 # The collector calls what never returns, nor lets the GIL go.
 COLLECTOR = """
 import gc, os, signal, time
-gc.callbacks.append(lambda phase, _: pow(7, 10 ** 9))
 gc.disable()
+gc.callbacks.append(lambda phase, _: pow(7, 10 ** 9))
 signal.signal(signal.SIGUSR1, lambda *_: gc.collect())
 print(os.getpid(), flush=True)
 while True:
@@ -488,7 +488,7 @@ def test_native_functions_of_threads_that_work(kaa, newest_python):
             for block in dump.split("\n\n")[1:]:
                 functions = re.findall(r"^    (\S+) \((.*?)(?::\d+)?\)$", block, re.M)
                 names = [name.rpartition(".")[2] for name, _ in functions]
-                if "<lambda>" in names:
+                if {"<lambda>", "ordered"} <= set(names):
                     # Between a key function and who asked for it stands what calls it.
                     between = functions[names.index("<lambda>") + 1:names.index("ordered")]
                     sorts += bool(between) and all("/" not in file and file != "<string>" for _, file in between)
