@@ -62,7 +62,7 @@ def perf_jit(request, kaa, build_dir, chroot, tmp_path_factory):
     perf = private.program("perf")
     for clock in (["-k", "1"], []):
         perf("record", "-q", *LARGE_RINGS, *clock, "-F", "299", "-e", "cpu-clock:u", "--call-graph", "dwarf,16384", "-o",
-             f"clock{len(clock)}.data", python.path, "-X", "perf_jit", "doc.py", "0.5")
+             f"clock{len(clock)}.data", python.path, "-X", "perf_jit", "doc.py", "1")
     return private, perf
 
 
@@ -102,7 +102,7 @@ def test_inject_without_k1(perf_jit):
     direct = samples_of(private.kaa("script", "-i", "clock0.data"))
     injected = samples_of(perf("script", "--no-inline", "-i", "aligned.data"))
     found = [[bool(names(sample, "py::foo")) for sample in samples] for samples in (direct, injected)]
-    assert sum(found[1]) >= 0.9 * sum(found[0]) > 0
+    assert sum(found[1]) >= min(0.9 * sum(found[0]), sum(found[0]) - 3) and sum(found[1]) > 0
     # The clocks are aligned to some microseconds or, on a busy machine, milliseconds: an image may be dated before the
     # memory that its code is in.
     images = []
