@@ -48,7 +48,7 @@ def planted(kaa, python, scripts, data, share, seconds=1):
     return {"light": light, "heavy": heavy}
 
 
-def check_changes(text, before, after):
+def check_changes(text, before, after, slack=None):
     """Changes are those of the shares that the program knows, of the time that was sampled: a machine that is itself held up
     takes fewer samples than the program has time."""
     rows = functions_of(text)
@@ -57,7 +57,7 @@ def check_changes(text, before, after):
     for name in set(before) & set(rows):
         expected = sampled[1] * of_all[1][name] - sampled[0] * of_all[0][name]
         # Six standard errors, and a sample.
-        assert abs(rows[name].change - expected) < 3 * rows[name].width + (2 if "own, ms" in text else 0.002), text
+        assert abs(rows[name].change - expected) < 3 * rows[name].width + (slack or (2 if "own, ms" in text else 0.002)), text
     return rows
 
 
@@ -81,11 +81,10 @@ def test_planted_shares(kaa, python, scripts, tmp_path):
     rows = check_changes(text, before, after)
     assert {"light", "heavy"} <= set(rows), text
     check_sums(text)
-    shares = functions_of(diff(kaa, "--by", "share", tmp_path / "a", tmp_path / "b"))
+    # Of what kaa took before it had noticed the Python no function is known.
+    shares = check_changes(diff(kaa, "--by", "share", tmp_path / "a", tmp_path / "b"), before, after, slack=2)
     for name in before:
         assert shares[name].mark == "real", shares
-    planted_change = 100 * (after["light"] / sum(after.values()) - before["light"] / sum(before.values()))
-    assert abs(shares["light"].change - planted_change) < 3 * shares["light"].width + 2, shares
 
 
 def test_the_same_twice(kaa, newest_python, scripts, tmp_path):
