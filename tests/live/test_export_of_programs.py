@@ -6,6 +6,7 @@ import pytest
 
 from harness import exports, script_output
 from harness.collapsed import collapsed, counts, differing
+from harness.noticed import noticed_in
 
 pytestmark = pytest.mark.usefixtures("bpf")
 
@@ -89,7 +90,7 @@ def evaluations(stacks):
 def test_interpreter_is_folded(kaa, newest_python, scripts, tmp_path):
     """No evaluation function is left in a stack that has a Python frame."""
     data = tmp_path / "perf.data"
-    kaa("record", "-F", "999", "-g", "-o", data, "--", *newest_python.command, scripts / "doc_script.py", "0.6")
+    kaa.inside(noticed_in(data))("record", "-F", "999", "-g", "-o", data, "--", *newest_python.command, scripts / "doc_script.py", "0.6")
     folded = counts(kaa("export", "-i", data).stdout)
     whole = counts(kaa("export", "-i", data, "--interpreter-frames").stdout)
     assert evaluations(folded) == 0 < evaluations(whole)
