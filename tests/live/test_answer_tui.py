@@ -13,6 +13,7 @@ import time
 import pytest
 
 from harness import script_output
+from harness.noticed import noticed_in
 from harness.terminal import Terminal
 
 # Threads, a package beside the script, a long name, native code, callers, lines of several functions.
@@ -161,7 +162,8 @@ def test_each_view_fits_and_tells_rows_apart(kaa, recording, samples, size):
         for view in (*VIEWS, "v", *VIEWS[1:]):
             terminal.press(view)
             rows = rows_of(terminal)
-            assert len(rows) >= (3 if view == "5" else 4), terminal.text()
+            # A fast machine has no sample in the interpreter's start, and so in no fourth file.
+            assert len(rows) >= (3 if view in "45" else 4), terminal.text()
             cells = [tuple(row[3][:2]) for row in rows]
             assert len(set(cells)) == len(cells), terminal.text()
             # What ends with dots is code; a name loses its beginning, and ends as one does.
@@ -362,9 +364,11 @@ def test_who_calls_it(kaa, recording, samples):
             share, place, source = next((row[0], *row[2:4]) for row in rows if row[1] == name)
             assert place.endswith(f"shop.py:{line}") and source.startswith("return spin("), rows
             assert abs(share - 100 * count / len(samples)) < 0.06
-        # One caller alone is behind what it calls: right < work < ...
+        # One caller alone is behind what it calls: right < work < ... (of one sample of thousands it may be unreadable)
         at = next(i for i, row in enumerate(rows) if row[1] == "right")
-        assert rows[at + 1][:2] == (rows[at][0], "< work")
+        by_work = sum(["spin", "right", "work"] in (names[i:i + 3] for i in range(len(names)))
+                      for names in ([frame[0] for frame in frames_of(sample)] for sample in samples))
+        assert rows[at + 1][1] == "< work" and abs(rows[at + 1][0] - 100 * by_work / len(samples)) < 0.06
         # The source of the call; and back to where it was.
         terminal.press("s", "right", "enter", "a")
         assert "return spin(9000)" in terminal.text()
@@ -421,7 +425,7 @@ def test_who_calls_it_in_a_zoom(kaa, recording, samples):
 
 def test_zooms_count_their_samples(kaa, recording, samples):
     folder = recording.parent
-    main = min(sample.tid for sample in samples)
+    main = next(sample.tid for sample in samples if any(frame[0] == "main" for frame in frames_of(sample)))
     with report(kaa, recording, rows=200) as terminal:
         # A thread, of a list; then by its row.
         terminal.press("t", "s", str(main), "enter", "enter")
@@ -531,7 +535,8 @@ def test_details_of_a_row(kaa, recording, samples):
     with report(kaa, recording, rows=24, columns=60) as terminal:
         terminal.press("2", "s", "dedupe", "enter", "D")
         text = terminal.text()
-        assert f"source  : {recording.parent}/shop.py" in text and "name    : Orders.dedupe" in text
+        # A path that is too wide is cut.
+        assert f"source  : {recording.parent}/shop.py"[:60] in text and "name    : Orders.dedupe" in text
         own, count = re.search(r"own     : (\d+\.\d\d)%, (\d+) samples", text).groups()
         assert abs(float(own) - counts.own_of("Orders.dedupe")) < 0.01
         assert abs(int(count) - counts.own_of("Orders.dedupe") * len(samples) / 100) < 0.5
@@ -541,7 +546,7 @@ def test_details_of_a_row(kaa, recording, samples):
 
 def test_events_have_an_answer_each(kaa, root, bpf, recording, tmp_path):
     data = tmp_path / "perf.data"
-    kaa("record", "-e", "cpu-clock,page-faults", "-g", "-o", data, sys.executable, recording.parent / "shop.py", "0.2")
+    kaa.inside(noticed_in(data))("record", "-e", "cpu-clock,page-faults", "-g", "-o", data, sys.executable, recording.parent / "shop.py", "0.2")
     with report(kaa, data) as terminal:
         first = terminal.lines()
         terminal.press("tab")
