@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("bpf")
 
 def record(kaa, python, data, *words):
     # With a count, each sample weighs the same.
-    python.kaa(kaa)("record", "-c", "1001001", "-g", "-o", data, "--", python.path, *words)
+    python.kaa(kaa).inside(noticed_in(data))("record", "-c", "1001001", "-g", "-o", data, "--", python.path, *words)
 
 
 def screen(kaa, python, data):
@@ -38,7 +38,8 @@ def test_planted_shares(kaa, python, scripts, tmp_path, share):
     text = screen(kaa, python, data)
     found = {name: own for (name, file), (own, total) in functions_of(text).items() if file.endswith("planted.py")}
     planted = light / (light + heavy)
-    measured = found["light"] / (found["light"] + found["heavy"])
+    # Of few samples it may have none.
+    measured = found.get("light", 0) / (found.get("light", 0) + found["heavy"])
     periods = [sample.period for sample in script_output.parse(python.kaa(kaa)("script", "-i", data).stdout)
                if any(name in found for name, _, _ in sample.python)]
     # What chance does, and what a row is rounded by.
@@ -135,7 +136,8 @@ def use(n):
     return sum(numbers(n)) + sum([i * 7 for i in range(n)])
 
 def main():
-    while time.process_time() < 0.8:
+    end = time.process_time() + 0.8
+    while time.process_time() < end:
         down(20)
         use(3000)
         sorted(numbers(3000), key=lambda x: -x)
@@ -159,8 +161,8 @@ def test_it_counts_what_script_shows(kaa, python, tmp_path):
         lines[frames[0][1:] if frames else None] += 1
     text = screen(kaa, python, data)
     near = 0.0501
-    # CPython before 3.11 calls many functions by one name.
-    rows = {key: shares for key, shares in functions_of(text).items() if key[0][0] != "<"}
+    # CPython before 3.11 calls many functions by one name, such as __init__.
+    rows = {key: shares for key, shares in functions_of(text).items() if not key[0].startswith(("<", "__"))}
     assert len(samples) > 20 and len(rows) >= 3 <= len(lines_of(text)), text
     for (name, place), (row_own, row_total) in rows.items():
         keys = [key for key in total if key[0] == name and key[1].endswith(place)]
@@ -244,8 +246,8 @@ def test_what_asks_for_perfs_table(kaa, newest_python, scripts, tmp_path):
 
 def test_what_the_screen_leaves_out_is_said(kaa, newest_python, scripts, tmp_path):
     data = tmp_path / "perf.data"
-    kaa("record", "-e", "cpu-clock,page-faults", "-F", "999", "-g", "-o", data, "--", *newest_python.command,
-        scripts / "shapes.py", "0.3")
+    kaa.inside(noticed_in(data))("record", "-e", "cpu-clock,page-faults", "-F", "999", "-g", "-o", data, "--",
+                                 *newest_python.command, scripts / "shapes.py", "0.3")
     text = kaa("report", "-i", data).stdout
     samples = collections.Counter(sample.event.partition(":")[0]
                                   for sample in script_output.parse(kaa("script", "-i", data).stdout))
@@ -255,7 +257,8 @@ def test_what_the_screen_leaves_out_is_said(kaa, newest_python, scripts, tmp_pat
 
 def test_source_that_has_changed(kaa, newest_python, tmp_path):
     script = tmp_path / "changes.py"
-    script.write_text("def spin(n):\n    while n:\n        n -= 1\n\n\nimport time\nwhile time.process_time() < 0.6:\n    spin(100000)\n")
+    script.write_text("def spin(n):\n    while n:\n        n -= 1\n\n\nimport time\nend = time.process_time() + 0.6\n"
+                      "while time.process_time() < end:\n    spin(100000)\n")
     data = tmp_path / "perf.data"
     record(kaa, newest_python, data, script)
     before = kaa("report", "-i", data, env=WIDE).stdout
@@ -277,11 +280,20 @@ def ending_of(text):
     return rows_of(functions), rows_of(lines), next(part.strip() for part in after if part.startswith("All of it:"))
 
 
+def is_same_row(row, other):
+    """Own and total time, and the name or the line, of which either may be cut: how much of a name and how many folders of a
+    place there is room for depends on the rows beside it."""
+    name, other_name = (words[2].rpartition("/")[2] for words in (row, other))
+    return row[:2] == other[:2] and (name == other_name or "..." in name + other_name and name[-3:] == other_name[-3:])
+
+
 def test_record_ends_with_the_answer(kaa, newest_python, scripts, tmp_path):
     """On a terminal the rows that the report begins with, each of one percent at least, and the command for the rest."""
     data = "with a blank.data"
     command = ["record", "-F", "999", "-g", "-o", data, "--", *newest_python.command, scripts / "planted.py", "30", "0.8"]
-    with Terminal([*kaa.command, *command], rows=60, columns=80, cwd=tmp_path) as terminal:
+    # By a short name: the command for the rest is one line of the terminal.
+    (tmp_path / "kaa").symlink_to(kaa.command[0])
+    with Terminal([*noticed_in(tmp_path / data), "./kaa", *command], rows=60, columns=80, cwd=tmp_path) as terminal:
         assert terminal.wait() == 0
         text = terminal.text()
     assert all(len(line) <= 80 for line in text.splitlines())
@@ -289,9 +301,7 @@ def test_record_ends_with_the_answer(kaa, newest_python, scripts, tmp_path):
     for rows, all_rows in zip(ending, sections(whole)[1:]):
         rows = [row.split() for row in rows if " other " not in row]
         assert 1 <= len(rows) <= 5 and all(float(row[0][:-1]) >= 1 for row in rows[1:])
-        # How many folders of a place there is room for depends on the rows beside it.
-        of_row = lambda row: (*row[:2], row[2].rpartition("/")[2])
-        assert list(map(of_row, rows)) == [of_row(row.split()) for row in all_rows[:len(rows)]]
+        assert len(rows) <= len(all_rows) and all(is_same_row(row, other.split()) for row, other in zip(rows, all_rows)), (rows, all_rows)
     assert ending[2].startswith("All of it:  ") and ending[2].endswith(f"report -i '{data}'")
     again = subprocess.run(ending[2].removeprefix("All of it:"), shell=True, cwd=tmp_path, capture_output=True,
                            check=True, text=True)
@@ -303,9 +313,9 @@ def test_the_ending_says_what_the_report_says(kaa, python, tmp_path):
     """What the time of a function was spent in, by the functions that are inlined into others, too."""
     data, program = tmp_path / "perf.data", tmp_path / "numbers.py"
     program.write_text("def add(n):\n    return [i * 1.5 + n for i in range(n)]\nimport time\n"
-                       "while time.process_time() < 0.8:\n    add(60000)\n")
+                       "end = time.process_time() + 0.8\nwhile time.process_time() < end:\n    add(60000)\n")
     kaa, wide = python.kaa(kaa), {**os.environ, "COLUMNS": "200"}
-    said = kaa("record", "-v", "-F", "999", "-g", "-o", data, "--", python.path, program, env=wide).stderr
+    said = kaa.inside(noticed_in(data))("record", "-v", "-F", "999", "-g", "-o", data, "--", python.path, program, env=wide).stderr
     whole = kaa("report", "-i", data, env=wide).stdout
     row, row_of_report = (rows[0].split() for rows in (ending_of(said)[0], sections(whole)[1]))
     # The columns beside it differ, and with them how many parts there is room for.
@@ -324,13 +334,13 @@ time.sleep(1 + 3 * time.process_time())
 """
 
 
-@pytest.mark.parametrize("rate, few", [("99", True), ("9999", False)])
+@pytest.mark.parametrize("rate, few", [("29", True), ("9999", False)])
 def test_the_ending_doubts_what_the_report_doubts(kaa, newest_python, tmp_path, rate, few):
     """Few samples, and a program that hardly ran: a line each, between the rows and the command for the rest."""
     data, program = tmp_path / "perf.data", tmp_path / "waits.py"
     program.write_text(WAITS)
-    said = kaa("record", "-v", "-F", rate, "-g", "-o", data, "--", newest_python.path, program,
-               env={**os.environ, "COLUMNS": "80"}).stderr
+    said = kaa.inside(noticed_in(data))("record", "-v", "-F", rate, "-g", "-o", data, "--", newest_python.path, program,
+                                        env={**os.environ, "COLUMNS": "80"}).stderr
     lines = said[said.index("\n\n   own"):].splitlines()
     doubts = lines[:next(i for i, line in enumerate(lines) if line.startswith("All of it:"))]
     whole = kaa("report", "-i", data, env={**os.environ, "COLUMNS": "200"}).stdout.splitlines()
@@ -360,9 +370,11 @@ def test_a_process_of_which_one_thread_ran(kaa, newest_python, tmp_path):
     with started([newest_python.path, script]) as process:
         until_busy(process.pid, 0.5)
         kaa("record", "-F", "999", "-g", "-o", data, "-p", process.pid, "--", *while_busy(process.pid, 0.3))
-    text = kaa("report", "-i", data, env=WIDE).stdout
+    # It has a third of the line, however long its path is.
+    wide = {**os.environ, "COLUMNS": "2000"}
+    text = kaa("report", "-i", data, env=wide).stdout
     assert text.startswith(f"{script}   ") and "work " in text, text
-    assert kaa("report", "-i", data, "--time", "0,", env=WIDE).stdout.startswith("the worker   ")
+    assert kaa("report", "-i", data, "--time", "0,", env=wide).stdout.startswith("the worker   ")
 
 
 def test_who_had_no_processor_did_not_sleep(kaa, newest_python, tmp_path):
@@ -384,8 +396,9 @@ def test_who_had_no_processor_did_not_sleep(kaa, newest_python, tmp_path):
 
 @pytest.mark.parametrize("words, there", [([], False), (["-v"], True), (["-q"], False), (["-q", "-v"], False)])
 def test_the_ending_is_for_people(kaa, newest_python, scripts, tmp_path, words, there):
-    result = kaa("record", *words, "-F", "999", "-g", "-o", tmp_path / "perf.data", "--", *newest_python.command,
-                 scripts / "planted.py", "30", "0.6")
+    data = tmp_path / "perf.data"
+    result = kaa.inside(noticed_in(data))("record", *words, "-F", "999", "-g", "-o", data, "--", *newest_python.command,
+                                          scripts / "planted.py", "30", "0.6")
     assert (ending_of(result.stderr) is not None) == there
 
 
@@ -440,7 +453,8 @@ def test_no_line_is_too_long(kaa, newest_python, scripts, tmp_path, columns):
     record(kaa, newest_python, data, scripts / "spent.py", "native", "0.3", tmp_path)
     text = kaa("report", "-i", data, env={**os.environ, "COLUMNS": str(columns)}).stdout
     lines = text.rstrip("\n").rpartition("\n\n")[0].splitlines()
-    assert len(lines) > 8 and [line for line in lines if len(line) > columns] == []
+    # Of a program that waited for a processor it is said what shows that.
+    assert len(lines) > 8 and [line for line in lines if len(line) > columns and not re.match(r" *'\S*kaa record ", line)] == []
 
 
 GIL = """\
@@ -513,7 +527,8 @@ def hot(n,
         m=2):
     end = time.process_time() + 0.3
     while time.process_time() < end:
-        n += 1
+        for _ in range(1000):
+            n += 1
 
 hot(1)
 """
