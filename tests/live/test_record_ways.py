@@ -26,7 +26,7 @@ from harness.chance import most
 from harness.noticed import SITE, noticed_in
 from harness.process import HANG, TOP, run, started
 from harness.user_box import public_copy
-from harness.waiting import innermost_child, until, until_busy, until_recorded, while_busy
+from harness.waiting import cpu_seconds, innermost_child, until, until_busy, until_recorded, while_busy
 
 pytestmark = pytest.mark.usefixtures("bpf")
 
@@ -102,11 +102,14 @@ def test_delay(kaa, newest_python, tmp_path):
     """-D: nothing of before, and names for all of after, although the maps are older."""
     # early() ends half a second before the time for which nothing is recorded, which begins no sooner than the process.
     script = write(tmp_path / "late.py", SPIN + """
-import os
+import os, sys
 began = int(open("/proc/self/stat").read().rpartition(")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
 def early(): stay(lambda: time.clock_gettime(time.CLOCK_BOOTTIME) > began + 0.5)
 def late():
     stay(lambda: time.clock_gettime(time.CLOCK_BOOTTIME) > began + 1)
+    # A recorder that has no CPU then begins later.
+    size = os.stat(sys.argv[1]).st_size
+    stay(lambda: os.stat(sys.argv[1]).st_size > size)
     print(time.monotonic())
     spin(0.5)
     print(time.monotonic())
@@ -114,7 +117,7 @@ early()
 late()
 """)
     data = tmp_path / "perf.data"
-    result = kaa("record", "-F", "999", "-D", "1000", "-k", "monotonic", "-o", data, *newest_python.command, script)
+    result = kaa("record", "-F", "999", "-D", "1000", "-k", "monotonic", "-o", data, *newest_python.command, script, data)
     samples = samples_of(kaa, data)
     # One that stood still in early() meanwhile may be hit where it leaves it.
     assert names_in(samples)["early"] <= 1
@@ -335,16 +338,17 @@ def test_duration(kaa, newest_python, tmp_path, words, seconds, delay):
     with started([*newest_python.command, script]) as target:
         until_busy(target.pid, 0.3)
         words = [str(target.pid) if word == "PID" else word for word in words]
-        began = time.monotonic()
+        began, busy = time.monotonic(), cpu_seconds(target.pid)
         result = kaa("record", "-F", "199", "-k", "monotonic", "-o", data, *words, "--duration", seconds)
-        ended = time.monotonic()
+        ended, busy = time.monotonic(), cpu_seconds(target.pid) - busy
         assert target.poll() is None
     assert f"wrote '{data}': " in result.stderr
     times = [sample.time for sample in samples_of(kaa, data) if sample.tid == target.pid]
     assert ended - began >= float(seconds) + delay
-    assert began + delay <= min(times) and max(times) <= ended
-    # Either may stand still for a while.
-    assert 0.02 * float(seconds) < max(times) - min(times) < float(seconds) + 60
+    assert all(began + delay <= moment <= ended for moment in times)
+    # Either may stand still for a while, and the program may have run before and after it alone.
+    span = max(times) - min(times) if times else 0
+    assert span < float(seconds) + 60 and (span > 0.02 * float(seconds) or busy < 0.7 * (ended - began)), (times, busy)
 
 
 def test_duration_cut_short(kaa, newest_python, tmp_path):
@@ -684,16 +688,32 @@ def test_killed_while_nothing_has_happened(kaa, tmp_path):
     assert samples_of(kaa, data) == []
 
 
+# It is known to be a Python before it takes room, and works for four seconds, and on as long as the file grows: where ticks of
+# the clock are lost that is slow.
+FILLS = SPIN + f"""
+import os, sys
+sys.path.append({str(SITE)!r})
+import noticed
+noticed.until_looked()
+print("begin", flush=True)
+spin(4)
+size = 0
+while size != os.stat(sys.argv[1]).st_size:
+    size = os.stat(sys.argv[1]).st_size
+    spin(1)
+print("end")
+"""
+
+
 def test_full_disk(kaa, newest_python, tmp_path, root):
     """What fitted is kept and opens, why it ended is said, and the command runs on to its end."""
-    # While it sleeps it is noticed, and takes no room.
-    script = write(tmp_path / "full.py", SPIN + "print('begin', flush=True)\ntime.sleep(2)\nspin(4)\nprint('end')\n")
+    script = write(tmp_path / "full.py", FILLS)
     disk = tmp_path / "disk"
     disk.mkdir()
     result = run(["unshare", "-m", "sh", "-c", """
         mount -t tmpfs -o size=400k none "$1" || exit 99
         kaa=$2; data=$1/perf.data; shift 2
-        "$kaa" record -F 4999 -o "$data" "$@"; echo "status $?"
+        "$kaa" record -F 4999 -o "$data" "$@" "$data"; echo "status $?"
         "$kaa" script -i "$data"
         """, "sh", disk, kaa.command[-1], *newest_python.command, script])
     program, status, text = re.fullmatch(r"(begin\nend\n)status (\d+)\n(.*)", result.stdout, re.S).groups()
@@ -706,11 +726,11 @@ def test_full_disk(kaa, newest_python, tmp_path, root):
 
 def test_a_file_may_not_be_longer(kaa, tmp_path):
     """As with a full disk; the signal, which would end kaa, is none."""
-    script, data = write(tmp_path / "full.py", SPIN + "spin(4)\nprint('end')\n"), tmp_path / "perf.data"
-    # In blocks of 512 or 1024 bytes.
-    result = run(["sh", "-c", 'ulimit -f 400; exec "$@"', "sh", kaa.command[-1], "record", "-F", "4999", "-o", data,
-                  sys.executable, script], status=1)
-    assert result.stdout == "end\n" and result.stderr.count("File too large") == 1, result
+    script, data = write(tmp_path / "full.py", FILLS), tmp_path / "perf.data"
+    # In blocks of 512 or 1024 bytes. The beginning of the program has a hundred thousand.
+    result = run(["sh", "-c", 'ulimit -f 800; exec "$@"', "sh", kaa.command[-1], "record", "-F", "4999", "-o", data,
+                  sys.executable, script, data], status=1)
+    assert result.stdout == "begin\nend\n" and result.stderr.count("File too large") == 1, result
     assert "the file keeps what was recorded before" in result.stderr
     assert re.search(r": wrote '.*, \d+ samples of which the last are missing, ", result.stderr), result.stderr
     assert names_in(samples_of(kaa, data))["spin"] > 20
@@ -721,8 +741,8 @@ def test_a_file_may_not_be_longer(kaa, tmp_path):
 def test_nobody_reads_what_kaa_says(kaa, tmp_path):
     """The reader of standard error has gone: the recording is whole all the same."""
     script, data = write(tmp_path / "short.py", SPIN + "spin(0.5)\nprint('end', flush=True)\n"), tmp_path / "perf.data"
-    result = run(["bash", "-c", '{ "$@"; echo "status $?"; } 2> >(true)', "bash", kaa.command[-1], "record", "-F", "999",
-                  "-o", data, "sh", "-c", f"sleep 0.5; exec {sys.executable} {script}"])
+    result = run([*noticed_in(data), "bash", "-c", '{ "$@"; echo "status $?"; } 2> >(true)', "bash", kaa.command[-1], "record",
+                  "-F", "999", "-o", data, "sh", "-c", f"sleep 0.5; exec {sys.executable} {script}"])
     assert result.stdout == "end\nstatus 0\n", result
     assert names_in(samples_of(kaa, data))["spin"] > 20
 
@@ -747,7 +767,7 @@ def test_programs_that_are_no_python(kaa, tmp_path, flags):
     result = kaa("record", "-F", "999", "-o", data, program, status=5)
     assert remarks(result) == [no_python("native"), "kaa record: the command failed with exit code 5"]
     samples = [sample for sample in samples_of(kaa, data) if sample.comm == "native"]
-    assert len(samples) > 20
+    assert len(samples) > 5
     assert not any(sample.python for sample in samples)
     if "-s" not in flags:
         # Any of them may have been hit in the kernel, which interrupts it and switches tasks.
@@ -775,7 +795,7 @@ outer:  movl $1000000000, %ecx
     result = kaa("record", "-F", "999", "-o", data, tmp_path / "short", status=5)
     assert remarks(result) == [no_python("short"), "kaa record: the command failed with exit code 5"]
     samples = [sample for sample in samples_of(kaa, data) if sample.comm == "short" and "outer" in sample.symbols]
-    assert len(samples) > 20
+    assert len(samples) > 5
     assert all("[truncated stack]" in sample.symbols for sample in samples)
 
 
@@ -1140,7 +1160,7 @@ parent()
     # Of sixteen samples each.
     often = [tid for tid, group in by_tid.items() if tid != parent and len(group) >= 4]
     named = [tid for tid in often if names_in(by_tid[tid])["child"]]
-    assert len(often) > 15 and len(often) - len(named) <= most(0.01, len(often)), (len(named), len(often), len(by_tid))
+    assert len(often) > 5 and len(often) - len(named) <= most(0.01, len(often)), (len(named), len(often), len(by_tid))
     spinning = [sample for group in by_tid.values() for sample in group
                 if sample.python and sample.python[-1][0] == "spin"]
     right = [sample for sample in spinning

@@ -16,3 +16,18 @@ def until_noticed(path):
             # Works, and touches pages: whatever the event, there are samples to be written.
             bytearray(1 << 18)
             sum(range(1000))
+
+
+def looks_of(pid):
+    """How often the first thread of a process has gone to sleep."""
+    with open("/proc/%d/status" % pid) as status:
+        return int(status.read().partition("\nvoluntary_ctxt_switches:")[2].split()[0])
+
+
+def until_looked():
+    """The same where samples would take room that there is not: asleep, until the recorder, which is the parent, has woken up so
+    often that it has seen all."""
+    import time
+    end = looks_of(os.getppid()) + 20
+    while looks_of(os.getppid()) < end:
+        time.sleep(0.05)
