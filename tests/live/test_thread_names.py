@@ -227,8 +227,8 @@ def test_a_program_without_threads_has_its_comm(kaa, newest_python, tmp_path):
 def test_what_ran_before_exec_has_its_own_name(kaa, newest_python, tmp_path):
     data, script = tmp_path / "perf.data", tmp_path / "busy.py"
     script.write_text("import threading, time\nwhile time.process_time() < 0.5: pass\n")
-    shell = 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; exec "$@"'
-    kaa("record", "-F", "999", "-g", "-o", data, "sh", "-c", shell, "sh", *newest_python.command, script)
+    shell = 'i=0; while [ $i -lt 500000 ]; do i=$((i+1)); done; exec "$@"'
+    kaa.inside(noticed_in(data))("record", "-F", "999", "-g", "-o", data, "sh", "-c", shell, "sh", *newest_python.command, script)
     names = collections.defaultdict(set)
     for text in kaa("script", "-F", "comm,tid,thread,ip,sym", "-i", data).stdout.split("\n\n"):
         # Where the kernel ends the process, its threads have no names any more.
@@ -243,8 +243,8 @@ def test_what_ran_before_exec_has_its_own_name(kaa, newest_python, tmp_path):
 @pytest.mark.usefixtures("bpf")
 def test_names_in_a_pid_namespace(kaa, newest_python, scripts, tmp_path):
     data, out = tmp_path / "perf.data", tmp_path / "told"
-    kaa("record", "-F", "999", "-g", "-o", data, "unshare", "--pid", "--fork", "--mount-proc", *newest_python.command,
-        scripts / "named_work.py", out, "0.5")
+    kaa.inside(noticed_in(data))("record", "-F", "999", "-g", "-o", data, "unshare", "--pid", "--fork", "--mount-proc",
+                                 *newest_python.command, scripts / "named_work.py", out, "0.5")
     assert {"alpha", "pool_0", "renamed to this", "forker"} <= {name for _, name in samples(kaa, data)}
 
 
