@@ -113,8 +113,9 @@ def test_native_functions_are_those_that_run(kaa, tmp_path):
         off = by_function[name] - took[name][1]
         assert -untold < off + allowed * took[name][1] + 0.1 and off < allowed * took[name][1] + 0.1, (name, by_function, took, untold, result.stderr)
     for name, low, high in ("crunch", 0.85, 1), ("plain", 0, 0.1):
-        share, chance = of_library[name] / stopped[name], deviations(periods[name], 0.1)
-        assert low - chance <= share <= high + chance, (name, share, chance, of_library, by_function)
+        # It may be that none could be stopped.
+        whole, chance = stopped[name], deviations(periods[name], 0.1)
+        assert (low - chance) * whole <= of_library[name] <= (high + chance) * whole, (name, whole, chance, of_library, by_function)
     assert "native" in re.search(r"^Spent in: .*", kaa("report", "-i", data).stdout, re.M)[0]
 
 
@@ -133,7 +134,7 @@ def test_sleeps_have_their_native_stack(kaa, tmp_path):
     called = sum(sample.period for sample in whole if re.search(CALLED, " ".join(native(sample)))) / 1e9
     # One that wakes up in the moment before it stops is somewhere else by then, more often so on a busy machine.
     elsewhere = [native(sample)[:3] for sample in whole if not re.search(CALLED, " ".join(native(sample)))]
-    assert called > (0.75 - deviations(stopped, 0.1)) * sum(stopped), (called, stopped, elsewhere)
+    assert called >= (0.75 - deviations(stopped, 0.1)) * sum(stopped), (called, stopped, elsewhere)
     # One that has no CPU to stop on for 20 ms has none, and that is said.
     left_out = re.search(r"(\d+) samples? ha(s|ve) no native functions", result.stderr)
     assert len(incomplete(asleep)) <= (int(left_out[1]) if left_out else 0), result.stderr
