@@ -196,4 +196,5 @@ def test_a_service_of_threads_and_workers(root, own_kaa, kaa, place):
         # Whoever had no processor for all of a worker's life says that it came too late.
         assert any("spin" in rest or "work" in rest for rest in own) or "came too late" in message, (worker, own, message)
     worked = {int(numbers.split("/")[0]) for numbers, rest in lines if "spin" in rest or "work" in rest}
-    assert len(worked.intersection(workers)) > len(workers) / 2, (worked, workers, message)
+    # A whole generation may have had it.
+    assert len(worked.intersection(workers)) > (2 if "came too late" in message else len(workers) / 2), (worked, workers, message)
