@@ -3,6 +3,7 @@
 import collections
 import json
 import re
+import subprocess
 
 import pytest
 
@@ -274,5 +275,8 @@ def test_where_no_loop_runs(kaa, newest_python, tmp_path):
 
 @pytest.mark.parametrize("series", parameters.of_pythons([python for python in pythons.find_old() if python.version >= (3, 7)][:1]))
 def test_before_3_8(kaa, series, tmp_path):
-    said = record(kaa, series, tmp_path / "perf.data", "-c", "import time; time.sleep(0.3)").stderr
+    """Said as soon as kaa has looked at it, however late that is."""
+    words = ["record", "--async", "-o", tmp_path / "perf.data", "--", series.path, "-c", "import time; time.sleep(100000)"]
+    with series.kaa(kaa).start(*words, stderr=subprocess.PIPE, text=True) as recorder:
+        said = next(line for line in recorder.stderr if "process" in line)
     assert "tasks of asyncio can be read from CPython 3.8 on; this is 3.7" in said, said
