@@ -197,7 +197,7 @@ def test_perfs_report_has_the_lines(perf, recordings):
     for name, line in (("foo", "[45]"), ("bar", "10"), ("baz", "14"), ("<module>", "23")):
         assert re.search(rf"py::{name}:\S*doc_script.py doc_script.py:{line}$", result.stdout, re.M), name
     result = perf("report", "--stdio", "--sort", "srcline", "-i", data)
-    assert result.stderr == "" and "# Samples:" in result.stdout
+    assert not without_losses(result.stderr).strip() and "# Samples:" in result.stdout
 
 
 # A function's row in a report: Children, Self and its symbol.
@@ -225,7 +225,7 @@ def test_perfs_report_as_it_is_typed_first(perf, kaa, recordings):
 def test_perfs_diff_has_native_functions_alone(perf, recordings):
     """It compares what functions run themselves; above each Python function stands the interpreter's, which runs it."""
     result = perf("diff", recordings("doc"), recordings("spread"))
-    assert result.stderr == ""
+    assert not without_losses(result.stderr).strip(), result
     rows = [line for line in result.stdout.splitlines() if re.search(r" \[[.k]\] ", line)]
     assert len(rows) > 10 and any(re.match(r" +[0-9.]+% +[+-][0-9.]+%", row) for row in rows)
     assert "py::" not in result.stdout
