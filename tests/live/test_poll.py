@@ -134,12 +134,18 @@ def test_interpreters_of_other_threads(kaa, python, scripts, tmp_path, mode):
         assert number - seen[runs][inside] <= most(0.1, number), (seen, result.stderr)
 
 
+# The shell works until kaa has seen it: on a busy machine that may take longer than any loop.
 OTHERS = """
-import subprocess, sys, time
+import os, subprocess, sys, time
 end = time.process_time() + 0.3
 while time.process_time() < end:
     pass
-subprocess.run(["sh", "-c", "i=0; while [ $i -lt 500000 ]; do i=$((i+1)); done"], check=True)
+with subprocess.Popen(["sh", "-c", "while :; do :; done"]) as shell:
+    for _ in range(3):
+        size = os.stat(sys.argv[1]).st_size
+        while os.stat(sys.argv[1]).st_size == size:
+            time.sleep(0.1)
+    shell.kill()
 """
 
 
@@ -149,7 +155,7 @@ def test_nothing_is_missing_by_design(kaa, python, perf_system, tmp_path, mode):
     """A recording without native frames lacks none: where no Python runs, its tables say so, and no address stands alone."""
     data, script = tmp_path / "perf.data", tmp_path / "others.py"
     script.write_text(OTHERS)
-    python.kaa(kaa)("record", "--python=poll", "--mode", mode, "-o", data, "--", python.path, script)
+    python.kaa(kaa)("record", "--python=poll", "--mode", mode, "-o", data, "--", python.path, script, data)
     tables = [kaa("report", "--stdio", "-g", "none", *options, "-i", data).stdout
               for options in ((), ("--no-children",), ("--no-children", "-s", "dso,sym"), ("-s", "sym"))]
     theirs = perf_system("script", "-i", data).stdout
@@ -307,8 +313,9 @@ def test_wall_time(kaa, python, tmp_path):
         # after the last one half counts, and is said where it is long (docs/poll.md).
         late = 0.4 + gap_around(moments, began) + gap_around(moments, ended)
         assert seconds * 0.95 - late - 2 * untold <= taken <= seconds * 1.05 + late, (name, seconds, taken, late, result.stderr)
-        off = abs(idle[name] / taken - asleep)
-        assert off <= deviations(periods[name], asleep) + 0.05, (name, asleep, idle[name], periods[name], result.stderr)
+        # Nothing is known of one that kaa never came to see.
+        off = abs(idle[name] - asleep * taken)
+        assert off <= (deviations(periods[name], asleep) + 0.05) * taken, (name, asleep, idle[name], periods[name], result.stderr)
     assert "idle" in kaa("script", "-F", "spent", "-i", data).stdout.split()
 
 
@@ -325,9 +332,9 @@ def test_waiting_for_a_cpu(kaa, python, scripts, tmp_path):
             states[name, "waits"] += sample.period / 1e9 * ("[CPU wait]" in sample.markers)
             periods[name].append(sample.period / 1e9)
     for name, (waited, took) in told.items():
-        off = abs(states[name, "waits"] / states[name] - waited / took)
+        off = abs(states[name, "waits"] - waited / took * states[name])
         # The last wait is counted when it is over.
-        assert off <= deviations(periods[name], waited / took) + 0.1, (name, states, told, result.stderr)
+        assert off <= (deviations(periods[name], waited / took) + 0.1) * states[name], (name, states, told, result.stderr)
     report = kaa("report", "--stdio", "-i", data).stdout
     assert "CPU wait" in report.partition("own")[0], report
 
@@ -365,9 +372,10 @@ def test_a_short_sleep_after_a_long_one(kaa, newest_python, tmp_path):
     data, program, taken, periods = tmp_path / "perf.data", tmp_path / "sleepers.py", collections.Counter(), []
     program.write_text(SLEEPERS)
     result = kaa("record", "--mode", "wall", "-o", data, "--", newest_python.path, program)
-    took = json.loads(result.stdout)
+    took, unreadable = json.loads(result.stdout), 0
     for sample in stacks(kaa, data):
         names = {name for name, _, _ in sample.python}
+        unreadable += "[unreadable Python frames]" in sample.markers
         for name in names:
             taken[name] += sample.period / 1e9
         if names & {"short", "long"}:
@@ -379,7 +387,9 @@ def test_a_short_sleep_after_a_long_one(kaa, newest_python, tmp_path):
     allowed = 2 if is_calm else 2 + 100 * deviations(periods, own / 100, 4)
     assert abs(own - told) < allowed, (own, told, took, taken, result.stderr)
     report = kaa("report", "--stdio", "-i", data).stdout
-    assert "lack native frames" not in report and "incomplete" not in report.split("function", 1)[0], report
+    # By chance one that runs meanwhile cannot be read.
+    incomplete = re.search(r"(\d+) incomplete", report.split("function", 1)[0])
+    assert "lack native frames" not in report and (int(incomplete[1]) if incomplete else 0) <= unreadable, (unreadable, report)
 
 
 TURNS = """
@@ -486,11 +496,11 @@ def test_missed_ticks(kaa, newest_python, tmp_path, nap):
 def test_what_is_not_known_is_not_said(kaa, newest_python, tmp_path):
     """Lines that functions share have no list of what these called, and programs that run already get no advice for others."""
     data, program = tmp_path / "perf.data", tmp_path / "shared.py"
-    program.write_text("def f():\n    return sum(i * i for i in range(1500000))\nfor _ in range(5): f()\n")
+    program.write_text("import time\ndef f():\n    return sum(i * i for i in range(100000))\nwhile time.process_time() < 1: f()\n")
     said = kaa("record", "--python=poll", "-o", data, "--", newest_python.path, program).stderr
     assert "no native functions ('--native' adds them)" in said
-    text = kaa("annotate", "-i", data).stdout
-    assert re.search(r"^ *[\d.]+% +[\d.]+% +2  +return sum\(", text, re.M) and "<genexpr>:" not in text, text
+    text = kaa("annotate", "-i", data, "shared.f").stdout
+    assert re.search(r"^ *[\d.]+% +[\d.]+% +3  +return sum\(", text, re.M) and "<genexpr>:" not in text, text
     program.write_text("while True: pass\n")
     with newest_python.running(program) as (_, pid):
         said = kaa("record", "--python=poll", "-o", data, "-p", pid, "--", *while_busy(pid, 1)).stderr
