@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from harness.chance import most
-from harness.noticed import noticed_in
+from harness.noticed import SITE, noticed_in
 from harness.probe import path
 from harness.process import Program, started
 from harness.waiting import until_busy, while_busy
@@ -226,9 +226,10 @@ def test_a_program_without_threads_has_its_comm(kaa, newest_python, tmp_path):
 @pytest.mark.usefixtures("bpf")
 def test_what_ran_before_exec_has_its_own_name(kaa, newest_python, tmp_path):
     data, script = tmp_path / "perf.data", tmp_path / "busy.py"
-    script.write_text("import threading, time\nwhile time.process_time() < 0.5: pass\n")
+    # Until its name has been read, however late.
+    script.write_text(f"import sys, threading\nsys.path.append({str(SITE)!r})\nimport noticed\nnoticed.until_noticed(sys.argv[1])\n")
     shell = 'i=0; while [ $i -lt 500000 ]; do i=$((i+1)); done; exec "$@"'
-    kaa.inside(noticed_in(data))("record", "-F", "999", "-g", "-o", data, "sh", "-c", shell, "sh", *newest_python.command, script)
+    kaa("record", "-F", "999", "-g", "-o", data, "sh", "-c", shell, "sh", *newest_python.command, script, data)
     names = collections.defaultdict(set)
     for text in kaa("script", "-F", "comm,tid,thread,ip,sym", "-i", data).stdout.split("\n\n"):
         # Where the kernel ends the process, its threads have no names any more.
