@@ -19,6 +19,7 @@ static struct error *add_event(struct model *m, const struct event *event,
 		.is_freq = event->attr.freq,
 		.is_polled = event->meaning.is_polled,
 		.python_only = event->meaning.python_only,
+		.is_imported = event->meaning.is_imported,
 		.has_callchain =
 			event->attr.sample_type & PERF_SAMPLE_CALLCHAIN,
 	};

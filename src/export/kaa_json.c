@@ -17,6 +17,8 @@ struct kaa_json {
 	struct export_groups *groups;
 	const struct export_stacks *stacks;
 	struct export_times times;
+	/* The options ask for it. */
+	bool python_only;
 	struct json json;
 	struct strbuf text;
 };
@@ -42,6 +44,12 @@ static void begin_row(struct kaa_json *k)
 static void end_row(struct kaa_json *k)
 {
 	json_end(&k->json, '}');
+}
+
+static void put_true(struct kaa_json *k, const char *name)
+{
+	json_key(&k->json, name);
+	json_word(&k->json, "true");
 }
 
 /* --- the recording --- */
@@ -95,6 +103,8 @@ static void put_events(struct kaa_json *k)
 		json_member_u64(&k->json, event->is_freq ? "frequency" : "period",
 				event->sample_period);
 		json_member_u64(&k->json, "lost", event->lost);
+		if (k->python_only || event->python_only)
+			put_true(k, "python_only");
 		end_row(k);
 	}
 	end_list(k);
@@ -244,7 +254,9 @@ struct error *export_json(const struct profile *profile,
 			  const struct export_options *options, FILE *out)
 {
 	_cleanup_export_groups_ struct export_groups *groups = NULL;
-	struct kaa_json k = { .json = JSON_INIT(out), .text = STRBUF_INIT };
+	struct kaa_json k = { .python_only = options->stacks.python_only,
+			      .json = JSON_INIT(out),
+			      .text = STRBUF_INIT };
 	struct error *error;
 
 	error = export_groups_with_lines(profile, &options->stacks,

@@ -32,9 +32,14 @@ static const struct known_event counted[] = {
 	{ "cpu-migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS },
 };
 
-/* Of ns. */
+/* Of ns, which other tools do not have. */
 static const struct known_event timed[] = {
+	{ "cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK },
 	{ "task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK },
+	/* kaa polls them. */
+	{ KAA_WALL_CLOCK, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK },
+	{ KAA_GIL_CLOCK, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK },
+	{ KAA_ASYNC_CLOCK, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK },
 	{ KAA_OFF_CPU, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT },
 	/* Its name says whether the thread ran. */
 	{ "sched", PERF_TYPE_TRACEPOINT, 0 },
@@ -60,9 +65,8 @@ static void set_time(struct perf_event_attr *attr, const char *name)
 
 	attr->type = event ? event->type : PERF_TYPE_SOFTWARE;
 	attr->config = event ? event->config : PERF_COUNT_SW_CPU_CLOCK;
-	if (!strcmp(name, KAA_WALL_CLOCK) || !strcmp(name, KAA_GIL_CLOCK) ||
-	    !strcmp(name, KAA_ASYNC_CLOCK))
-		attr->config1 = KAA_POLLED_NATIVE;
+	if (!event)
+		attr->config1 |= KAA_IMPORTED_TIME;
 }
 
 static void set_count(struct perf_event_attr *attr, const char *name,
@@ -83,6 +87,8 @@ struct perf_event_attr import_event_attr(const struct import_model *model,
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.sample_period = event->period ? event->period : 1,
+		.config1 = KAA_IMPORTED |
+			   (event->python_only ? KAA_IMPORTED_PYTHON_ONLY : 0),
 		.freq = event->is_freq,
 		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
 			       PERF_SAMPLE_TID | PERF_SAMPLE_TIME |

@@ -241,13 +241,21 @@ static void split_name(const char *name, bool is_kaa, struct strbuf *thread,
 	}
 }
 
+static bool is_of_kaa(const struct firefox *f)
+{
+	const json_t *meta = json_object_get(f->root, "meta");
+
+	return !strcmp(json_in_text(json_object_get(meta, "importedFrom")),
+		       "kaa");
+}
+
 /* Only then do the names of all threads end in one. */
 static bool has_event_names(const struct firefox *f)
 {
-	const json_t *meta = json_object_get(f->root, "meta"), *thread;
+	const json_t *thread;
 	size_t i;
 
-	if (strcmp(json_in_text(json_object_get(meta, "importedFrom")), "kaa"))
+	if (!is_of_kaa(f))
 		return false;
 	json_array_foreach((json_t *)json_object_get(f->root, "threads"), i,
 			   thread) {
@@ -272,9 +280,10 @@ static struct error *find_thread(struct firefox *f, const json_t *thread,
 	split_name(json_in_text(json_object_get(thread, "name")),
 		   f->has_events, &name, &event);
 	if (!event.len)
-		strbuf_puts(&event, is_time		   ? "cpu" :
-				    !strcmp(type, "bytes") ? "bytes" :
-							     "samples");
+		strbuf_puts(&event,
+			    is_time ? (is_of_kaa(f) ? "cpu" : "time") :
+			    !strcmp(type, "bytes") ? "bytes" :
+						     "samples");
 	if (name.failed || event.failed)
 		return error_no_memory();
 	error = import_event(f->model, event.data,

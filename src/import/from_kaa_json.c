@@ -58,6 +58,8 @@ static struct error *read_events(struct kaa_file *f)
 			return error;
 		event = &f->model->events.data[f->events[i]];
 		event->is_freq = json_object_get(row, "frequency") != NULL;
+		event->python_only =
+			json_is_true(json_object_get(row, "python_only"));
 		event->period = json_in_number(
 			json_object_get(row, event->is_freq ? "frequency" :
 							      "period"),
@@ -194,6 +196,7 @@ static struct error *read_recording(struct kaa_file *f)
 	struct error *error = NULL;
 
 	f->model->has_times = true;
+	f->model->says_python_only = true;
 	f->model->start = json_in_number(json_object_get(f->root, "start"), 1);
 	if (*command)
 		error = texts_intern(&f->model->texts, command,

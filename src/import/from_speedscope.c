@@ -187,9 +187,10 @@ static struct error *begin_profile(struct speedscope *s, const json_t *profile,
 		return NULL;
 	s->scale = unit->scale;
 	if (!event.len)
-		strbuf_puts(&event, unit->unit == EVENT_NANOSECONDS ? "cpu" :
-				    unit->unit == EVENT_BYTES	    ? "bytes" :
-								      "samples");
+		strbuf_puts(&event, unit->unit == EVENT_NANOSECONDS ?
+					    (s->is_kaa ? "cpu" : "time") :
+				    unit->unit == EVENT_BYTES ? "bytes" :
+								"samples");
 	error = strbuf_error(&event);
 	if (!error)
 		error = import_event(s->model, event.data, unit->unit,

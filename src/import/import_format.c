@@ -90,6 +90,8 @@ static struct error *read_input(const struct import_input *input,
 		error = error_create(ERROR_NOT_FOUND,
 				     "'%s' has no samples (read as %s)",
 				     input->path, format->name);
+	if (!error && !model->says_python_only)
+		import_guess_python_only(model);
 	if (!error)
 		*found = format;
 	return error;

@@ -292,6 +292,22 @@ struct error *import_event(struct import_model *m, const char *name,
 	return vec_push(&m->events, event) ? NULL : error_no_memory();
 }
 
+void import_guess_python_only(struct import_model *m)
+{
+	bool has_python = false;
+
+	vec_for_each(node, &m->nodes) {
+		uint32_t function = m->places.data[node->place].function;
+		uint32_t kind = m->functions.data[function].kind;
+
+		if (kind == PROFILE_FRAME_NATIVE || kind == PROFILE_FRAME_KERNEL)
+			return;
+		has_python |= kind == PROFILE_FRAME_PYTHON;
+	}
+	vec_for_each(event, &m->events)
+		event->python_only = has_python;
+}
+
 /* --- samples --- */
 
 static bool add_up(uint64_t *sum, uint64_t more)

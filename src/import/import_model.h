@@ -76,6 +76,8 @@ struct import_event {
 	/* Between two samples, or samples a second; 0: not known. */
 	uint64_t period;
 	bool is_freq;
+	/* No native code is in its stacks, though the program ran some. */
+	bool python_only;
 };
 
 struct import_thread {
@@ -109,6 +111,8 @@ struct import_model {
 	VEC(struct import_sample) samples;
 	/* Samples have times; else they have the order of the file. */
 	bool has_times;
+	/* The file itself says which events are python_only. */
+	bool says_python_only;
 	/* The first moment, ns since 1970; 0: not known. */
 	uint64_t start;
 	/* Texts, or PROFILE_NONE. */
@@ -168,12 +172,14 @@ struct error *import_thread(struct import_model *model, int64_t pid, int64_t tid
 			    const char *name, const char *process,
 			    uint32_t *ret);
 /*
- * By its name, as perf and kaa call events ("cpu" and "wall" are clocks); unit
- * is that of its weights, as the file has it. The one of that name and unit, if
- * there is one.
+ * By its name, as perf and kaa call events ("cpu" and "wall" are clocks, "time" is
+ * one of which nothing is known); unit is that of its weights, as the file has it.
+ * The one of that name and unit, if there is one.
  */
 struct error *import_event(struct import_model *model, const char *name,
 			   enum event_unit unit, uint32_t *ret);
+/* All events have Python code alone, if there is some in the stacks and no other. */
+void import_guess_python_only(struct import_model *model);
 /* Handles are the model's. A sample that counts nothing is left out. */
 struct error *import_sample(struct import_model *model,
 			    const struct import_sample *sample);

@@ -73,7 +73,23 @@ static struct event_meaning of_software(uint64_t config, const char *name)
 	return meaning;
 }
 
-/* Polled: kaa itself has given the name. */
+/* Only its flags may be other bits. */
+static bool is_imported(const struct perf_event_attr *attr)
+{
+	return (attr->config1 & ~0xffull) == KAA_IMPORTED;
+}
+
+/* Polled, or imported as if it were. */
+static bool is_polled(const struct perf_event_attr *attr, const char *name)
+{
+	return attr->config1 == KAA_POLLED ||
+	       attr->config1 == KAA_POLLED_NATIVE ||
+	       (is_imported(attr) && (!strcmp(name, KAA_WALL_CLOCK) ||
+				      !strcmp(name, KAA_ASYNC_CLOCK) ||
+				      !strcmp(name, KAA_GIL_CLOCK)));
+}
+
+/* kaa itself has given the name. */
 static struct event_meaning of_polled(uint64_t how, const char *name)
 {
 	struct event_meaning meaning = { EVENT_ON_CPU, EVENT_NANOSECONDS,
@@ -89,8 +105,8 @@ static struct event_meaning of_polled(uint64_t how, const char *name)
 	return meaning;
 }
 
-struct event_meaning event_meaning(const struct perf_event_attr *attr,
-				   const char *name)
+static struct event_meaning of_attribute(const struct perf_event_attr *attr,
+					 const char *name)
 {
 	uint64_t counter = attr->config & HARDWARE_EVENT;
 
@@ -100,8 +116,7 @@ struct event_meaning event_meaning(const struct perf_event_attr *attr,
 						   (struct event_meaning){};
 	case PERF_TYPE_SOFTWARE:
 		if (attr->config == PERF_COUNT_SW_CPU_CLOCK &&
-		    (attr->config1 == KAA_POLLED ||
-		     attr->config1 == KAA_POLLED_NATIVE))
+		    is_polled(attr, name))
 			return of_polled(attr->config1, name);
 		return of_software(attr->config, name);
 	case PERF_TYPE_TRACEPOINT:
@@ -109,4 +124,18 @@ struct event_meaning event_meaning(const struct perf_event_attr *attr,
 	default:
 		return (struct event_meaning){};
 	}
+}
+
+struct event_meaning event_meaning(const struct perf_event_attr *attr,
+				   const char *name)
+{
+	struct event_meaning meaning = of_attribute(attr, name);
+
+	if (!is_imported(attr))
+		return meaning;
+	meaning.is_imported = true;
+	meaning.python_only |= (attr->config1 & KAA_IMPORTED_PYTHON_ONLY) != 0;
+	if (attr->config1 & KAA_IMPORTED_TIME)
+		meaning.kind = EVENT_OCCURRENCE;
+	return meaning;
 }

@@ -11,7 +11,8 @@
  * An event's attribute names what the kernel counts. Its name is what somebody
  * called it, and decides only where nothing else tells: a tracepoint has
  * another number on each machine, and kaa's stream is one of many possible
- * bpf-outputs. What kaa polls is a cpu-clock whose config1 no kernel has.
+ * bpf-outputs. What kaa polls is a cpu-clock whose config1 no kernel has, and
+ * what it imports has such a config1.
  */
 #ifndef KAA_PERFDATA_EVENT_MEANING_H
 #define KAA_PERFDATA_EVENT_MEANING_H
@@ -40,8 +41,10 @@ struct event_meaning {
 	enum event_data data;
 	/* kaa has looked from time to time; no event of the kernel has. */
 	bool is_polled;
-	/* Polled: stacks have Python frames alone, whatever runs below them. */
+	/* Stacks have Python frames alone, whatever runs below them. */
 	bool python_only;
+	/* Not kaa, nor perf, has taken the samples: another tool's file was imported. */
+	bool is_imported;
 };
 
 /* name: as the recording has it. What is not known is an occurrence. */

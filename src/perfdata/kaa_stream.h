@@ -57,6 +57,12 @@
 #define KAA_POLLED 0x6b616120706f6c6cull
 /* The same with native frames. "kaa poln" */
 #define KAA_POLLED_NATIVE 0x6b616120706f6c6eull
+/* In config1 of any event: another tool's, which was imported; and flags. "kaa im" */
+#define KAA_IMPORTED 0x6b616120696d0000ull
+/* Its stacks have no native frames. */
+#define KAA_IMPORTED_PYTHON_ONLY 1
+/* Its ns are not said to be CPU time. */
+#define KAA_IMPORTED_TIME 2
 /*
  * The name of one that goes on while the thread sleeps, and while it has the GIL; and of
  * one that goes on for each task of asyncio.

@@ -165,6 +165,8 @@ struct profile_event {
 	bool is_polled;
 	/* Of Python frames alone, whatever runs below them. */
 	bool python_only;
+	/* Another tool has taken the samples. */
+	bool is_imported;
 	/*
 	 * Of a group that the kernel counted together: its first event; else
 	 * the event itself. And the group's name, or PROFILE_NONE. For the

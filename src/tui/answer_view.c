@@ -197,10 +197,14 @@ static struct error *next_depth(struct answer_view *a, bool *leave)
 	struct own_rows *rows = a->rows;
 	struct error *error;
 
-	if (!rows->with_native &&
-	    rows->profile->events.data[rows->event].python_only) {
+	const struct profile_event *event =
+		&rows->profile->events.data[rows->event];
+
+	if (!rows->with_native && event->python_only) {
 		ui_say(a->ui,
-		       "recorded without native code, which 'kaa record --native' adds");
+		       event->is_imported ?
+			       "there is no native code in what was imported" :
+			       "recorded without native code, which 'kaa record --native' adds");
 		return NULL;
 	}
 	if (!rows->with_native) {

@@ -160,7 +160,8 @@ static void put_weight(struct answer *a)
 		    a->event->kind == EVENT_WALL ? " of threads" :
 		    a->event->kind == EVENT_GIL	 ? " with the GIL" :
 		    a->event->kind == EVENT_WAIT ? " off the CPU" :
-						   " CPU");
+		    a->event->kind == EVENT_ON_CPU ? " CPU" :
+						     "");
 }
 
 static void put_times(struct answer *a)
@@ -328,6 +329,12 @@ static void put_native_hint(struct answer *a)
 	strbuf_puts(&a->text, " records them, too.\n");
 }
 
+/* No wait is among its samples, as far as is known. */
+static bool is_known_to_run(const struct profile_event *event)
+{
+	return event->kind == EVENT_ON_CPU || event->kind == EVENT_OCCURRENCE;
+}
+
 /* What that time was spent on, as far as there are native frames to tell it. */
 static void put_kinds(struct answer *a)
 {
@@ -340,13 +347,14 @@ static void put_kinds(struct answer *a)
 	start = a->text.len;
 	strbuf_puts(&a->text, before);
 	/* All that is known of running threads alone is that they run. */
-	if (!a->event->python_only || a->event->kind != EVENT_ON_CPU)
+	if (!a->event->python_only || !is_known_to_run(a->event))
 		spent_text_kinds(a->profile, a->event_index, a->own, &a->text);
 	if (a->text.len == start + strlen(before))
 		strbuf_truncate(&a->text, start);
 	else
 		strbuf_putc(&a->text, '\n');
-	if (!a->event->python_only || a->event->kind == EVENT_TASKS)
+	if (!a->event->python_only || a->event->is_imported ||
+	    a->event->kind == EVENT_TASKS)
 		return;
 	if (a->event->kind == EVENT_WALL || a->event->kind == EVENT_GIL)
 		strbuf_printf(&a->text,

@@ -94,7 +94,8 @@ static void put_way(const struct diff_screen *s, size_t run, struct strbuf *out)
 {
 	const struct profile_event *event = event_of(s, run);
 
-	strbuf_puts(out, !event->is_polled ? "sampled by events" :
+	strbuf_puts(out, event->is_imported  ? "imported" :
+			 !event->is_polled  ? "sampled by events" :
 			 event->python_only ? "polled" :
 					      "polled with --native");
 }

@@ -12,6 +12,8 @@ const char *event_time_name(enum event_kind kind)
 		return "time with the GIL";
 	case EVENT_WAIT:
 		return "waiting time";
+	case EVENT_OCCURRENCE:
+		return "time";
 	default:
 		return "CPU time";
 	}

@@ -336,6 +336,31 @@ def test_speedscope_of_py_spy(kaa, tmp_path):
     assert "4243:a pool" in kaa("report", "-i", back, "--stdio", "--sort", "tid", "-g", "none").stdout
 
 
+def test_files_without_native_functions_say_nothing_of_them(kaa, tmp_path):
+    """What ran below Python code is not known then, nor whether time by a clock was CPU time."""
+    frames = [{"name": "thread (7)"}, {"name": "<module>", "file": "app.py", "line": 3}, {"name": "work", "file": "app.py", "line": 9}]
+    profile = {"type": "sampled", "name": 'Thread 7 "MainThread"', "unit": "seconds", "startValue": 0, "endValue": 2,
+               "samples": [[0, 1, 2]] * 200, "weights": [0.01] * 200}
+    (tmp_path / "s").write_text(json.dumps({"exporter": "py-spy@0.4.3", "shared": {"frames": frames}, "profiles": [profile]}))
+    (tmp_path / "raw").write_text("<module> (app.py:3);work (app.py:9) 200\n")
+    for name, title in ("s", "app.py   2.00 s in 2.00 s   200 samples, none lost"), ("raw", "app.py   samples   200 samples, none lost"):
+        text = kaa("report", "-i", imported(kaa, tmp_path / name)).stdout
+        assert text.splitlines()[0] == title
+        assert not re.search("interpreter|native|[Ss]pent in|CPU", text.partition("With the source:")[0]) and "C functions" not in text, text
+    # Two times may be compared, and what is exported says the same.
+    assert "CPU" not in kaa("diff", tmp_path / "s.data", tmp_path / "s.data").stdout
+    for form in "json", "speedscope", "pprof":
+        back = there_and_back(kaa, tmp_path / "s.data", form, tmp_path)
+        text = kaa("report", "-i", back).stdout
+        assert text.startswith("app.py   2.00 s in ") and "Spent in" not in text, (form, text)
+    # One native function is enough to tell what others were, and a clock of CPU time is one.
+    (tmp_path / "raw").write_text("main (app.py:3);work (app.py:9) 200\nmain (app.py:3);sort (libsort.so) 100\n")
+    assert "Spent in: interpreter 67 %, native 33 %" in kaa("report", "-i", imported(kaa, tmp_path / "raw")).stdout
+    profile["name"] = "app (7)"
+    (tmp_path / "s").write_text(json.dumps({"exporter": "kaa", "shared": {"frames": frames}, "profiles": [profile]}))
+    assert "   2.00 s CPU in 2.00 s" in kaa("report", "-i", imported(kaa, tmp_path / "s")).stdout
+
+
 def test_firefox_with_tables_of_each_thread(kaa, tmp_path):
     """As samply writes them, of an older version."""
     thread = {"name": "worker", "pid": "7", "tid": "8", "processName": "tool", "stringArray": ["read", "py::run:/srv/b.py", "libc.so.6"],

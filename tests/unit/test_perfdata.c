@@ -1593,6 +1593,28 @@ static void test_polled_clocks_have_a_meaning(void **state)
 	}
 }
 
+/* Of what was imported, flags say what its file does. */
+static void test_imported_events_have_a_meaning(void **state)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
+					.config = PERF_COUNT_SW_CPU_CLOCK,
+					.config1 = KAA_IMPORTED };
+	struct event_meaning meaning = event_meaning(&attr, "cpu-clock");
+
+	(void)state;
+	assert_int_equal(meaning.kind, EVENT_ON_CPU);
+	assert_true(meaning.is_imported);
+	assert_false(meaning.python_only || meaning.is_polled);
+	meaning = event_meaning(&attr, KAA_WALL_CLOCK);
+	assert_int_equal(meaning.kind, EVENT_WALL);
+	assert_true(meaning.is_imported && meaning.is_polled);
+	attr.config1 |= KAA_IMPORTED_PYTHON_ONLY | KAA_IMPORTED_TIME;
+	meaning = event_meaning(&attr, "time");
+	assert_int_equal(meaning.kind, EVENT_OCCURRENCE);
+	assert_int_equal(meaning.unit, EVENT_NANOSECONDS);
+	assert_true(meaning.is_imported && meaning.python_only);
+}
+
 static void assert_same_meaning(struct event_meaning a, struct event_meaning b)
 {
 	assert_int_equal(a.kind, b.kind);
@@ -1664,6 +1686,7 @@ int main(void)
 		cmocka_unit_test(test_texts_of_features_are_bounded),
 		cmocka_unit_test(test_events_have_a_meaning),
 		cmocka_unit_test(test_polled_clocks_have_a_meaning),
+		cmocka_unit_test(test_imported_events_have_a_meaning),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);

@@ -110,6 +110,8 @@ static const char *what_is_compared(const struct profile_event *event)
 		return "Compared is the waiting time of a run; --by share compares shares of it.";
 	case EVENT_GIL:
 		return "Compared is the time with the GIL of a run; --by share compares shares of it.";
+	case EVENT_OCCURRENCE:
+		return "Compared is the time of a run; --by share compares shares of it.";
 	default:
 		return "Compared is the CPU time of a run; --by share compares shares of it.";
 	}
