@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Collapsed stacks: a line for each stack, its frames from the outermost one to the
- * leaf with ';' between them, then a blank and a number. What kaa, py-spy and
+ * leaf with ';' between them, then a blank and a number, which may stand alone: py-spy
+ * has samples without frames. What kaa, py-spy and
  * inferno write of Python is "function (file)" or "function (file:line)".
  *
  * The first step of a line is no function where tools put something else there:
@@ -38,7 +39,7 @@ static size_t find_number(const struct line *line, uint64_t *ret)
 
 	while (at && line->text[at - 1] != ' ' && line->text[at - 1] != '\t')
 		at--;
-	return at > 1 && lines_in_number(line->text + at, line->size - at, ret) ?
+	return at && lines_in_number(line->text + at, line->size - at, ret) ?
 		       at :
 		       0;
 }

@@ -242,6 +242,19 @@ def test_raw_of_py_spy(kaa, tmp_path):
     assert {(thread["pid"], thread["name"]) for thread in threads} == {(77, "main"), (78, "pool")}
 
 
+def test_samples_without_frames(kaa, tmp_path):
+    """py-spy has a line for them, a blank and a number, which may be the first one. A number alone is none."""
+    for name, text in ("first", " 16\n<module> (app.py:3) 4\n"), ("last", "thread (7): main;<module> (app.py:3) 4\n 16\n"):
+        (tmp_path / name).write_text(text)
+        back = imported(kaa, tmp_path / name)
+        assert functions_of(kaa, back) == {"[unknown]": 16, "<module>:3": 4}
+        text = kaa("report", "-i", back).stdout
+        assert "   20 samples, none lost\n" in text and "Spent in" not in text
+        assert re.search(r"80\.0% +80\.0% +\[no Python code\]", text), text
+    (tmp_path / "number").write_text("16\n")
+    assert "no format that kaa knows" in kaa("import", tmp_path / "number", "-o", tmp_path / "data", status=1).stderr
+
+
 def test_any_file_with_a_line_is_python(kaa, tmp_path):
     """Templates, and whatever a program calls its code; but not what compilers read, of which py-spy has lines, too."""
     (tmp_path / "raw").write_text("f (app.py:1);root (page.html:50) 3\nf (app.py:1);block (mail.txt.j2:4) 2\nf (app.py:1);<module> (<frozen os>:7) 1\n"
