@@ -76,6 +76,8 @@ enum {
 	/* Percent: who has less of it is not asked for, and what hides it. */
 	OWN_FILE_MIN = 5,
 	LIBRARIES_MIN = 50,
+	/* Of a function that is not the hottest one. */
+	NEXT_SOURCE_MIN = 10,
 };
 
 static void put_pythons(struct answer *a)
@@ -733,20 +735,39 @@ static struct error *put_end(struct answer *a)
 	return error;
 }
 
-/*
- * The symbol of the function with most own time, of those in files: there is no
- * source of "<string>". NULL: none.
- */
-static const char *hottest(const struct answer *a)
+/* There is no source of "<string>". */
+static bool is_in_file(const struct answer *a, const struct own_entry *function)
+{
+	return *profile_string(a->profile, function->file, "<") != '<';
+}
+
+/* The function with most own time; in_file: of those in files. NULL: none. */
+static const struct own_entry *hottest(const struct answer *a, bool in_file)
 {
 	const struct own_entry *found = NULL;
 
 	vec_for_each(function, &a->own->functions)
 		if (function->is_python && function->own.samples &&
-		    *profile_string(a->profile, function->file, "<") != '<' &&
+		    (!in_file || is_in_file(a, function)) &&
 		    (!found || function->own.period > found->own.period))
 			found = function;
-	return found ? profile_string(a->profile, found->name, NULL) : NULL;
+	return found;
+}
+
+static void put_next(struct answer *a)
+{
+	const struct own_entry *first = hottest(a, false);
+	const struct own_entry *in_file = hottest(a, true);
+
+	/* Whoever looks for the time does not look for it there. */
+	if (in_file && in_file != first &&
+	    answer_share(a, in_file->own.period) < NEXT_SOURCE_MIN)
+		in_file = NULL;
+	a->options->next(
+		a->options->next_arg,
+		first ? profile_string(a->profile, first->name, NULL) : NULL,
+		in_file ? profile_string(a->profile, in_file->name, NULL) : NULL,
+		&a->text);
 }
 
 /* Words beside the tables may need more than one line. */
@@ -827,7 +848,7 @@ static struct error *put_all(struct answer *a)
 		error = wrap(a);
 	if (!error && a->options->next) {
 		strbuf_putc(&a->text, '\n');
-		a->options->next(a->options->next_arg, hottest(a), &a->text);
+		put_next(a);
 	}
 	if (!error)
 		error = strbuf_error(&a->word);

@@ -47,9 +47,11 @@ struct answer_options {
 	const char *recording;
 	/*
 	 * Appends what to type next, whole lines. hottest: the symbol of the
-	 * function with most own time, or NULL. May be NULL.
+	 * function with most own time, or NULL; in_file: of the one whose source
+	 * is worth a look, or NULL. May be NULL.
 	 */
-	void (*next)(const void *arg, const char *hottest, struct strbuf *out);
+	void (*next)(const void *arg, const char *hottest, const char *in_file,
+		     struct strbuf *out);
 	const void *next_arg;
 };
 

@@ -117,6 +117,19 @@ def test_one_function_and_nothing_else_names_the_reports_of_it(kaa, recording):
     assert not kaa("report", "--like-perf", "-i", recording, "-S", MIDDLE).stderr
 
 
+@pytest.mark.parametrize("percent", [5, 20])
+def test_what_comes_next_where_the_hottest_function_has_no_source(kaa, percent, tmp_path):
+    """Its callers; and the source of another function only if that takes much."""
+    stacks = {(("<module>", "/srv/app.py", 1, 9), ("made", "<string>", 1, 2)): 100 - percent,
+              (("<module>", "/srv/app.py", 1, 8), ("aside", "/srv/aside.py", 3, 4)): percent}
+    path = planted.sampled(kaa, tmp_path / "perf.data", stacks)
+    text = kaa("report", "-i", path).stdout
+    own, at = kaa.command[-1], f"-i {path}"
+    assert f"\nWho calls it:      {own} report --callers made {at}\n" in text
+    assert (f"\nWith the source:   {own} annotate aside {at}\n" in text) == (percent > 10) == ("annotate" in text), text
+    assert "app.py:9" in kaa("report", "--callers", "made", "-i", path).stdout
+
+
 @pytest.mark.parametrize("words", [["report", "-S", "middle"], ["report", "--symbol-filter", "work.py:2000"],
                                    ["report", "-p", "work.py:2000", "-x", "--sort", "parent"], ["script", "-S", "middle"]])
 def test_perf_knows_whole_names_alone(kaa, recording, words):

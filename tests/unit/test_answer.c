@@ -25,10 +25,12 @@ static void put_source(void *arg, const char *file, uint32_t line,
 	strbuf_printf(out, "\t\tsource of line %u, which is as long as a line of code may well be;", line);
 }
 
-static void put_next(const void *arg, const char *hottest, struct strbuf *out)
+static void put_next(const void *arg, const char *hottest, const char *in_file,
+		     struct strbuf *out)
 {
 	(void)arg;
 	assert_true(!hottest || !strncmp(hottest, "py::", strlen("py::")));
+	assert_true(!in_file || !strncmp(in_file, "py::", strlen("py::")));
 	strbuf_puts(out, "next\n");
 }
 

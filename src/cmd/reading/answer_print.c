@@ -54,17 +54,17 @@ void answer_name_command(const char *recording, const char *what,
 	strbuf_putc(out, '\n');
 }
 
-/* The source of the hottest function; where that has no name, of its file. */
-static void name_source(const char *recording, const struct python_symbol *hottest,
-			struct strbuf *out)
+/* The source of the function; where that has no name, of its file. */
+static void name_source(const char *recording,
+			const struct python_symbol *function, struct strbuf *out)
 {
 	_cleanup_strbuf_ struct strbuf word = STRBUF_INIT;
 
-	if (hottest->qualname[0] == '<')
-		strbuf_puts(&word, path_name(hottest->file));
+	if (function->qualname[0] == '<')
+		strbuf_puts(&word, path_name(function->file));
 	else
-		strbuf_append(&word, hottest->qualname,
-			      hottest->qualname_length);
+		strbuf_append(&word, function->qualname,
+			      function->qualname_length);
 	answer_name_command(recording, "With the source:   ", "annotate",
 			    word.data, out);
 }
@@ -90,7 +90,7 @@ struct next_commands {
 };
 
 static void name_commands(const void *arg, const char *hottest,
-			  struct strbuf *out)
+			  const char *in_file, struct strbuf *out)
 {
 	const struct next_commands *next = arg;
 	const struct answer_input *input = next->input;
@@ -107,10 +107,10 @@ static void name_commands(const void *arg, const char *hottest,
 				    NULL, out);
 		return;
 	}
-	if (hottest && python_symbol_parse(hottest, &python)) {
+	if (in_file && python_symbol_parse(in_file, &python))
 		name_source(recording.data, &python, out);
+	if (hottest && python_symbol_parse(hottest, &python))
 		name_callers(recording.data, &python, out);
-	}
 	answer_name_command(recording.data, "As a flame graph:  ",
 			    "flamegraph", NULL, out);
 	if (!next->python_only)
