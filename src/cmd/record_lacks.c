@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/path_name.h"
+#include "base/python_command.h"
 #include "cmd/framework/message.h"
 
 /* The command that is recorded, or NULL. */
@@ -112,6 +113,8 @@ static const char *why_no_samples(const struct recorder *recorder,
 				  const struct record_setup *setup,
 				  const struct recorder_result *result)
 {
+	const char *command = command_of(setup);
+
 	switch (setup->options.sampler.time) {
 	case TIME_BY_CLOCK:
 	case TIME_OF_TASKS:
@@ -123,8 +126,11 @@ static const char *why_no_samples(const struct recorder *recorder,
 	}
 	if (!setup->options.only_time)
 		return "hardly any CPU time was used, or the event did not occur";
-	return no_python_ran(recorder, result) ?
-		       "the program used hardly any CPU time" :
+	if (no_python_ran(recorder, result))
+		return "the program used hardly any CPU time";
+	/* Who polls has missed one that ended at once. */
+	return !result->python_ran && (!command || !python_is_name(command)) ?
+		       "no Python program was seen, and what ran used hardly any CPU time" :
 		       "the program used hardly any CPU time; '--mode wall' records the time in which it waits, too";
 }
 

@@ -451,11 +451,18 @@ def test_recordings_without_samples_replace_none(kaa, may_record, tmp_path, quie
     # So few that a program which does nothing has none.
     said = kaa("record", *quiet, "--python=poll", "-F", 1, *IDLE, cwd=tmp_path).stderr
     assert "no samples were taken" in said and "'perf.data' is the recording before" in said
-    assert "--mode wall" in said
+    assert ": no Python program was seen, and what ran used hardly any CPU time\n" in said and "--mode wall" not in said
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
     # Where there is none to keep, a file is there as ever.
     first = kaa("record", "--python=poll", "-F", 1, "-o", "first", *IDLE, cwd=tmp_path).stderr
-    assert (tmp_path / "first").exists() and "no samples were taken: the program used hardly any" in first
+    assert (tmp_path / "first").exists() and "no samples were taken: no Python program was seen" in first
+
+
+def test_a_python_that_only_waits_is_for_wall_time(kaa, may_record, tmp_path):
+    with started(["/usr/bin/python3", "-c", "print(flush=True); import time; time.sleep(1000)"], stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        said = kaa("record", "--python=poll", "-F", 1, "-o", tmp_path / "data", "-p", process.pid, "true").stderr
+    assert "no samples were taken: the program used hardly any CPU time; '--mode wall' records the time in which it waits, too" in said
 
 
 def test_a_recording_within_takes_the_name(kaa, may_record, tmp_path):
