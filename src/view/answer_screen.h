@@ -93,7 +93,7 @@ struct error *answer_put_tasks(struct answer *a);
 struct error *answer_put_threads(struct answer *a);
 /*
  * answer_waiting.c: who asks why a program is slow asks in vain what it computes, where
- * that takes little of the time. Lines, mostly none.
+ * that takes little of the time, and where a loop waits in vain for what. Lines, mostly none.
  */
 void answer_note_waiting(struct answer *a);
 

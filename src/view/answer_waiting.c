@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a recording of CPU time does not show: where the program waited meanwhile. */
+/* What a recording does not show: where the program waited meanwhile, and its tasks for what. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -17,6 +17,8 @@ enum {
 	WAITED_SHARE = 2,
 	/* ... if it was that long, in ns. */
 	WAITED_MIN_NS = 500000000,
+	/* Percent of all waits: a loop that waits for less is not what they are of. */
+	LOOP_MIN = 10,
 };
 
 static bool has_waits(const struct answer *a)
@@ -40,13 +42,14 @@ static bool is_event_loop(const char *name)
 	       name_ends_with(python.file, "/asyncio/base_events.py");
 }
 
-static bool has_event_loop(const struct answer *a)
+/* What the loop weighs with all that it runs; NULL: there is none. */
+static const struct own_weight *event_loop(const struct answer *a)
 {
 	vec_for_each(function, &a->own->functions)
 		if (function->is_python &&
 		    is_event_loop(profile_string(a->profile, function->name, "")))
-			return true;
-	return false;
+			return &function->total;
+	return NULL;
 }
 
 /* --- the command that shows it --- */
@@ -136,6 +139,24 @@ static void put_report(struct answer *a)
 
 /* --- the note --- */
 
+/* `kaa top` has no --async. */
+static void put_async(struct answer *a)
+{
+	if (a->options->is_live)
+		return;
+	put_record(answer_metadata(a), false, "--async", &a->text);
+	strbuf_puts(&a->text, " shows what its tasks of asyncio awaited.\n");
+}
+
+/* Of waits a loop shows that it waits for its next event, whichever task waits for what. */
+static void put_waiting_loop(struct answer *a)
+{
+	const struct own_weight *loop = event_loop(a);
+
+	if (loop && answer_share(a, loop->period) >= LOOP_MIN)
+		put_async(a);
+}
+
 static void put_where(struct answer *a)
 {
 	if (has_waits(a))
@@ -144,11 +165,8 @@ static void put_where(struct answer *a)
 		answer_put_wall_command(answer_metadata(a),
 					a->options->is_live, &a->text);
 	strbuf_puts(&a->text, " shows where.\n");
-	/* `kaa top` has no --async. */
-	if (a->options->is_live || !has_event_loop(a))
-		return;
-	put_record(answer_metadata(a), false, "--async", &a->text);
-	strbuf_puts(&a->text, " shows what its tasks of asyncio awaited.\n");
+	if (event_loop(a))
+		put_async(a);
 }
 
 bool answer_mostly_waits(const struct profile_event *event, uint64_t period,
@@ -165,6 +183,8 @@ void answer_note_waiting(struct answer *a)
 	uint64_t kept_off =
 		answer_recorded_time(a->profile, a->event, FAULT_KEPT_OFF);
 
+	if (a->event->kind == EVENT_WAIT)
+		put_waiting_loop(a);
 	if (!answer_mostly_waits(a->event, ran, time))
 		return;
 	strbuf_puts(&a->text, "It had a processor for ");

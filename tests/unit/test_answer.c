@@ -801,6 +801,27 @@ static void test_who_waits_is_told_how_to_see_where(void **state)
 	}
 }
 
+/* All that waits show of a loop is that it waits: its tasks are seen elsewhere. */
+static void test_a_loop_that_waits_is_told_of_its_tasks(void **state)
+{
+	static const char says[] =
+		" record --async python3 a.py' shows what its tasks of asyncio awaited.\n";
+	static const char name[] = "record --async";
+	struct model m;
+
+	(void)state;
+	init(&m);
+	m.profile->events.data[0].kind = EVENT_WAIT;
+	add_command(&m, "kaa record --off-cpu -- python3 a.py");
+	model_sample(&m, 950000000, MAIN " " F);
+	assert_screen_does_not_say(&m, 300, name);
+	model_sample(&m, 50000000, MAIN " " RUN_FOREVER " " F);
+	assert_screen_does_not_say(&m, 300, name);
+	model_sample(&m, 500000000, MAIN " " RUN_FOREVER " " F);
+	assert_screen_says(&m, 300, says);
+	model_deinit(&m);
+}
+
 /* Who had no processor is not told to look where it sleeps. */
 static void test_waits_for_a_processor_are_no_sleep(void **state)
 {
@@ -1736,6 +1757,7 @@ int main(void)
 		cmocka_unit_test(test_a_thread_goes_by_its_last_name),
 		cmocka_unit_test(test_the_heavier_module_body_is_the_script),
 		cmocka_unit_test(test_who_waits_is_told_how_to_see_where),
+		cmocka_unit_test(test_a_loop_that_waits_is_told_of_its_tasks),
 		cmocka_unit_test(test_waits_for_a_processor_are_no_sleep),
 		cmocka_unit_test(test_tasks_are_named),
 		cmocka_unit_test(test_tasks_whose_numbers_differ_are_one_row),
