@@ -48,3 +48,30 @@ struct error *output_error(int errnum, const char *path)
 				    path, folder);
 	return error_os(errnum, path, "cannot be written");
 }
+
+static void remove_file(const char *path)
+{
+	struct stat st;
+
+	if (!lstat(path, &st) && S_ISREG(st.st_mode))
+		unlink(path);
+}
+
+struct error *output_file_close(FILE *out, const char *path, struct error *error)
+{
+	bool failed = ferror(out);
+	int errnum = errno;
+
+	/* What was not written before is not written now, for the same reason. */
+	if (fclose(out)) {
+		errnum = errno;
+		failed = true;
+	}
+	if (failed || error)
+		remove_file(path);
+	if (!failed)
+		return error;
+	/* The writer does not know which file it is. */
+	error_destroy(error);
+	return error_os(errnum ? errnum : EIO, path, "cannot write the file");
+}

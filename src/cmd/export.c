@@ -138,19 +138,12 @@ static struct error *write_file(struct export_settings *s,
 	bool is_stdout = is_to_stdout(s);
 	FILE *out = is_stdout ? stdout : fopen(s->output, "we");
 	struct error *error;
-	int failed;
 
 	if (!out)
 		return output_error(errno, s->output);
 	error = write_to(s, profile, out);
 	/* main() flushes standard output and reports what fails there. */
-	if (is_stdout)
-		return error;
-	failed = ferror(out);
-	if ((fclose(out) || failed) && !error)
-		error = error_os(errno ? errno : EIO, s->output,
-				 "cannot write the file");
-	return error;
+	return is_stdout ? error : output_file_close(out, s->output, error);
 }
 
 /* One that is named; of a format that holds all, all; else the first. */

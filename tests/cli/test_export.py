@@ -3,6 +3,8 @@
 import collections
 import os
 import re
+import resource
+import signal
 import subprocess
 
 import pytest
@@ -246,6 +248,25 @@ def test_where_no_file_can_be_written(kaa, recording, words, tmp_path):
         (tmp_path / "x.html").write_text("")
         (tmp_path / "x.html").chmod(0o444)
         assert fails("x.html") == [f"kaa {command}: 'x.html' cannot be written: it is there, and you may not change it"]
+
+
+def little_room():
+    """What a Popen calls in a program for which the disk is full after a few bytes."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+
+@pytest.mark.parametrize("words", [["export", "-o", "out"], ["export", "--format", "json", "-o", "out"],
+                                   ["export", "--format", "html", "-o", "out.html"], ["flamegraph", "-o", "out.html"],
+                                   ["flamegraph", "-o", "out.svg"]])
+@pytest.mark.parametrize("is_there", [False, True], ids=["new", "there"])
+def test_nothing_is_left_on_a_full_disk(kaa, recording, words, is_there, tmp_path):
+    """What is cut off is of no use, and who reads the message looks for the file."""
+    if is_there:
+        kaa(*words, "-i", recording, cwd=tmp_path)
+    said = kaa(*words, "-i", recording, cwd=tmp_path, preexec_fn=little_room, status=1).stderr
+    assert said == f"kaa {words[0]}: '{words[-1]}': cannot write the file: File too large\n"
+    assert not (tmp_path / words[-1]).exists()
 
 
 def test_mistakes(kaa, recording, tmp_path):

@@ -95,7 +95,6 @@ struct error *flame_file_write(const struct flame_file *file,
 	struct error *error;
 	FILE *out = NULL;
 	long size;
-	int failed;
 
 	/* main() flushes standard output and reports what fails there. */
 	if (!strcmp(file->path, "-"))
@@ -105,10 +104,7 @@ struct error *flame_file_write(const struct flame_file *file,
 		return error;
 	error = draw(file, tree, head, out);
 	size = ftell(out);
-	failed = ferror(out);
-	if ((fclose(out) || failed) && !error)
-		error = error_os(errno ? errno : EIO, file->path,
-				 "cannot write the file");
+	error = output_file_close(out, file->path, error);
 	if (!error)
 		say_written(file->path, size);
 	return error;
