@@ -93,6 +93,7 @@ struct fault {
 #define FAULT_COUNTER_MADE "registered code left out"
 
 /* The subject of a FAULT_OF_RECORDER. */
+#define FAULT_SAMPLES "samples"
 #define FAULT_TIME "recorded time in us"
 #define FAULT_WITHOUT_SAMPLES "CPU time without samples in us"
 #define FAULT_WALL_WITHOUT_SAMPLES "wall time without samples in us"
@@ -104,6 +105,8 @@ struct fault {
 /* Of polling: for how long the recorder itself had no CPU, and how far ticks were apart then. */
 #define FAULT_RECORDER_KEPT_OFF "time without a CPU of the recorder in us"
 #define FAULT_TICKS_APART "between looks in us"
+/* Of polling: the thread ran on while its stack was read; by wall time also too late. */
+#define FAULT_LEFT_OUT "samples left out"
 
 enum {
 	/* In ns. Less of waits is what is always under way. */

@@ -462,6 +462,19 @@ static void say_codes(const struct recorder_result *result)
 			     made, plural(made), made == 1 ? "was" : "were");
 }
 
+/* "0 lost", or in its place what polling has not taken. */
+static void put_lost(const struct recorder_result *result, struct strbuf *out)
+{
+	if (result->lost || !result->not_taken)
+		strbuf_printf(out, ", %" PRIu64 " lost", result->lost);
+	if (!result->not_taken)
+		return;
+	strbuf_puts(out, ", ");
+	strbuf_percent(out, result->not_taken,
+		       result->not_taken + result->samples);
+	strbuf_puts(out, " not taken");
+}
+
 /* is_whole: all that was counted is in the file. */
 static void print_summary(const struct record_setup *setup,
 			  const struct record_before *before,
@@ -479,7 +492,7 @@ static void print_summary(const struct record_setup *setup,
 	if (s->with_python)
 		strbuf_printf(&text, ", %" PRIu64 " with Python frames",
 			      s->with_python);
-	strbuf_printf(&text, ", %" PRIu64 " lost", result->lost);
+	put_lost(result, &text);
 	if (setup->options.sampler.callchain == CALLCHAIN_UNWIND &&
 	    !polled)
 		strbuf_printf(&text, ", %" PRIu64 " truncated stack%s",

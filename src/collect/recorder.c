@@ -526,6 +526,14 @@ static uint64_t late_samples(const struct recorder *recorder)
 	return is_by_clock(recorder) ? 0 : poll_counts(recorder).late;
 }
 
+/* By polling, whatever tells what they would have shown. */
+static uint64_t not_taken(const struct recorder *recorder)
+{
+	const struct poll_counts counts = poll_counts(recorder);
+
+	return counts.late + counts.rejected;
+}
+
 /*
  * Samples that found no room, as near to the truth as the counters are. The
  * kernel writes LOST records only before the next record of the same ring, and
@@ -583,7 +591,7 @@ static struct error *put_summary(struct recorder *recorder)
 	const struct stack_stats *s = &recorder->samples.stacks.stats;
 	const struct cpu_time_result time = time_result(recorder);
 	const struct kaa_counter counters[] = {
-		{ { "samples", 7 }, s->samples },
+		{ { FAULT_SAMPLES, strlen(FAULT_SAMPLES) }, s->samples },
 		{ { "lost", 4 }, lost_samples(recorder) },
 		{ { "truncated", 9 }, s->truncated },
 		{ { "unreadable", 10 }, s->unreadable },
@@ -605,6 +613,8 @@ static struct error *put_summary(struct recorder *recorder)
 		  coarse(recorder).own_kept_off / 1000 },
 		{ { FAULT_TICKS_APART, strlen(FAULT_TICKS_APART) },
 		  coarse(recorder).ticks_apart / 1000 },
+		{ { FAULT_LEFT_OUT, strlen(FAULT_LEFT_OUT) },
+		  not_taken(recorder) - late_samples(recorder) },
 		{ { FAULT_COUNTER_TASKS, strlen(FAULT_COUNTER_TASKS) },
 		  lost_tasks(recorder) },
 		{ { FAULT_COUNTER_CODES, strlen(FAULT_COUNTER_CODES) },
@@ -719,6 +729,7 @@ struct error *recorder_finish(struct recorder *recorder,
 		.samples = recorder->output.samples,
 		.lost = lost_samples(recorder),
 		.lost_tasks = lost_tasks(recorder),
+		.not_taken = not_taken(recorder),
 		.load = recorder->rings.load,
 		.late_threads = recorder->sampler.late_threads,
 		.waits = { recorder->unended.threads, recorder->unended.time },

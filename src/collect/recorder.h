@@ -71,6 +71,8 @@ struct recorder_result {
 	/* Samples, and records of processes, that found no room. */
 	uint64_t lost;
 	uint64_t lost_tasks;
+	/* That polling came too late for, or left out: the next ones stand for their time. */
+	uint64_t not_taken;
 	struct rings_load load;
 	/* As in struct sampler. */
 	uint64_t late_threads;

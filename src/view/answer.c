@@ -113,19 +113,38 @@ static bool is_cut_off(const struct answer *a)
 	return faults_lack_end(faults);
 }
 
+/* "3 lost, 18 % not taken", as the recorder says it: also of a part of the recording. */
+static void put_lost(struct answer *a)
+{
+	const struct profile *p = a->profile;
+	uint64_t lost = a->event->lost;
+	uint64_t taken = answer_recorded(p, a->event, FAULT_SAMPLES);
+	uint64_t left_out = answer_recorded(p, a->event, FAULT_LATE) +
+			    answer_recorded(p, a->event, FAULT_LEFT_OUT);
+
+	if (lost)
+		answer_put_count(a, lost);
+	if (lost || !left_out)
+		strbuf_puts(&a->text, lost	    ? " lost" :
+				      is_cut_off(a) ? "cut off: the end is missing" :
+						      "none lost");
+	if (!left_out)
+		return;
+	strbuf_puts(&a->text, lost ? ", " : "");
+	strbuf_percent(&a->text, left_out,
+		       left_out + (taken ? taken : a->own->all.samples));
+	strbuf_puts(&a->text, " not taken");
+}
+
 static void put_samples(struct answer *a)
 {
-	uint64_t lost = a->event->lost, incomplete = count_incomplete(a);
+	uint64_t incomplete = count_incomplete(a);
 
 	strbuf_puts(&a->text, "   ");
 	answer_put_count(a, a->own->all.samples);
 	strbuf_puts(&a->text,
 		    a->own->all.samples == 1 ? " sample, " : " samples, ");
-	if (lost)
-		answer_put_count(a, lost);
-	strbuf_puts(&a->text, lost	    ? " lost" :
-			      is_cut_off(a) ? "cut off: the end is missing" :
-					      "none lost");
+	put_lost(a);
 	if (incomplete) {
 		strbuf_puts(&a->text, ", ");
 		answer_put_count(a, incomplete);

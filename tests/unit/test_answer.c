@@ -372,6 +372,30 @@ static void test_late_samples_are_said(void **state)
 		      "\nThe machine was busy: 10 % of the samples came too late, and shares may be off by many points.\n");
 }
 
+/* Where polling left something out, "none lost" would be half of the truth. */
+static void test_samples_not_taken_are_in_the_first_line(void **state)
+{
+	struct faults *faults;
+	struct model m;
+
+	(void)state;
+	init(&m);
+	faults = &m.profile->recordings.data[0].faults;
+	for (int i = 0; i < 900; i++)
+		model_sample(&m, 1000000, MAIN " I:eval " F "@3");
+	assert_screen_says(&m, 100, "   900 samples, none lost\n");
+	assert_ok(faults_add(faults, FAULT_OF_RECORDER, 80, FAULT_LATE));
+	assert_screen_says(&m, 100, "   900 samples, 8.2 % not taken\n");
+	assert_ok(faults_add(faults, FAULT_OF_RECORDER, 20, FAULT_LEFT_OUT));
+	assert_screen_says(&m, 100, "   900 samples, 10 % not taken\n");
+	m.profile->events.data[0].lost = 7;
+	assert_screen_says(&m, 100, "   900 samples, 7 lost, 10 % not taken\n");
+	/* Of a part of the recording it is the share of all that is known. */
+	assert_ok(faults_add(faults, FAULT_OF_RECORDER, 1900, FAULT_SAMPLES));
+	assert_screen_says(&m, 100, "   900 samples, 7 lost, 5.0 % not taken\n");
+	model_deinit(&m);
+}
+
 /* Nobody knows what stood there. */
 static void test_recording_that_was_cut_off(void **state)
 {
@@ -1747,6 +1771,7 @@ int main(void)
 		cmocka_unit_test(test_time_without_samples_is_said),
 		cmocka_unit_test(test_most_of_a_short_time_is_said),
 		cmocka_unit_test(test_late_samples_are_said),
+		cmocka_unit_test(test_samples_not_taken_are_in_the_first_line),
 		cmocka_unit_test(test_recording_that_was_cut_off),
 		cmocka_unit_test(test_few_samples_of_sleep_are_many_looks),
 		cmocka_unit_test(test_wall_time_without_samples_is_said),
