@@ -475,6 +475,23 @@ static void put_lost(const struct recorder_result *result, struct strbuf *out)
 	strbuf_puts(out, " not taken");
 }
 
+/* As many as a report has in its first line, and of which kinds; a stack may be of several. */
+static void put_incomplete(const struct stack_stats *s, uint64_t samples,
+			   bool polled, struct strbuf *out)
+{
+	strbuf_printf(out, ", %" PRIu64 " incomplete", s->incomplete);
+	format_share(out, s->truncated, samples, "with a truncated stack");
+	format_share(out, s->unreadable, samples,
+		     "with unreadable Python frames");
+	format_share(out, s->not_aligned, samples,
+		     "with Python frames not aligned");
+	format_share(out, s->missing_native, samples,
+		     "with native frames missing in code without unwind information");
+	if (!polled)
+		format_share(out, s->without_user, samples,
+			     "with nothing of the program's own code");
+}
+
 /* is_whole: all that was counted is in the file. */
 static void print_summary(const struct record_setup *setup,
 			  const struct record_before *before,
@@ -493,15 +510,9 @@ static void print_summary(const struct record_setup *setup,
 		strbuf_printf(&text, ", %" PRIu64 " with Python frames",
 			      s->with_python);
 	put_lost(result, &text);
-	if (setup->options.sampler.callchain == CALLCHAIN_UNWIND &&
-	    !polled)
-		strbuf_printf(&text, ", %" PRIu64 " truncated stack%s",
-			      s->truncated, s->truncated == 1 ? "" : "s");
-	format_share(&text, s->unreadable, result->samples,
-		     "with unreadable Python frames");
-	format_share(&text, s->not_aligned, result->samples, "with Python frames not aligned");
-	format_share(&text, s->missing_native, result->samples,
-		     "with native frames missing in code without unwind information");
+	if (setup->options.sampler.callchain != CALLCHAIN_NONE &&
+	    setup->options.sampler.callchain != CALLCHAIN_DWARF)
+		put_incomplete(s, result->samples, polled, &text);
 	say_written(before, &text);
 	if (!record_say_no_python(recorder, setup, result))
 		say_without_stack(result, polled);

@@ -451,15 +451,22 @@ static void count_stack(struct stack_builder *builder,
 {
 	struct stack_stats *stats = &builder->stats;
 	uint32_t flags = builder->merged.flags;
+	bool polled = builder->source && builder->source->source->polls;
+	bool lacks_python = (flags & MERGE_UNREADABLE) || builder->unnamed;
+	bool lacks_user = !builder->merged.addresses.count;
 
 	stats->samples++;
+	/* Where polling finds no Python frame there is none; a state is something. */
+	stats->incomplete += (flags & (MERGE_TRUNCATED | MERGE_NOT_ALIGNED)) ||
+			     lacks_python || builder->native.gaps ||
+			     (lacks_user && !builder->state && !polled);
 	stats->with_python += builder->pythons.count || builder->converted;
 	stats->truncated += (flags & MERGE_TRUNCATED) != 0;
-	stats->unreadable += (flags & MERGE_UNREADABLE) || builder->unnamed;
+	stats->unreadable += lacks_python;
 	stats->not_aligned += (flags & MERGE_NOT_ALIGNED) != 0;
 	stats->missing_native += builder->native.gaps != 0;
-	stats->without_user += !builder->merged.addresses.count;
-	stats->outside += !sample->pid && builder->merged.addresses.count;
+	stats->without_user += lacks_user;
+	stats->outside += !sample->pid && !lacks_user;
 }
 
 /* The native frames, by unwinding or as the kernel walked them. */

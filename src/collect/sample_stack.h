@@ -41,6 +41,8 @@ struct stack_stats {
 	uint64_t missing_native;
 	/* Of threads that begin or end, in the kernel: nothing of user space is there. */
 	uint64_t without_user;
+	/* Those of which one of these is true, but for unnoticed, which are unreadable. */
+	uint64_t incomplete;
 	/* Of user space, in processes that have no number in the recorder's PID namespace. */
 	uint64_t outside;
 };

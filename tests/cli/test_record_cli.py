@@ -586,13 +586,15 @@ def test_numbers_of_a_polled_recording_fit(kaa, may_record, tmp_path):
     rate = 500
     said = kaa("record", "--python=poll", "-F", rate, "/usr/bin/python3", "-c", SEEN + "work(0.6, 50)", cwd=tmp_path).stderr
     count = int(re.search(r", (\d+) samples?, ", said)[1])
-    head = kaa("report", "--stdio", cwd=tmp_path).stdout
+    head = " ".join(kaa("report", "--stdio", cwd=tmp_path).stdout.split("Spent in")[0].split())
     # And what was not taken, in the same words.
     not_taken = r"([\d.<>]+ % not taken|(?:0|none) lost)"
     of_report = re.search(rf"(\d+) samples?, {not_taken}", head)
     of_recorder = re.search(rf", {not_taken}", said)
     assert int(of_report[1]) == count
     assert of_report[2].replace("none", "0") == of_recorder[1]
+    incomplete = int(re.search(r"([\d,]+) incomplete", head)[1]) if "incomplete" in head else 0
+    assert incomplete == int(re.search(r", (\d+) incomplete", said)[1]), (head, said)
     assert ("% not taken" in of_recorder[1]) or not re.search("came too late to take|kaa left out", said), said
     table = kaa("report", "--stdio", "--native", "--no-children", "-g", "none", "-n", "--percent-limit", "0", cwd=tmp_path).stdout
     assert sum(map(int, re.findall(r"^ +[\d.]+% +(\d+) ", table, re.M))) == count

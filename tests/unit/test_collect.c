@@ -223,6 +223,9 @@ static void test_frame_without_code(void **state)
 	assert_int_equal(builder->stats.unreadable, 1);
 	assert_null(stack_build(builder, one.target, &sample, NULL, NULL, 100));
 	assert_int_equal(builder->stats.unreadable, 1);
+	/* The other one has nothing of user space. */
+	assert_int_equal(builder->stats.without_user, 1);
+	assert_int_equal(builder->stats.incomplete, 2);
 	assert_int_equal(builder->stats.samples, 2);
 	python_stack_deinit(&python);
 	stack_of_one_deinit(&one);
