@@ -124,6 +124,8 @@ struct convert_frame {
 	bool is_inlined : 1;
 	/* As struct symbol_info has it. */
 	bool is_nameless : 1;
+	/* Imported, without the interpreter's own frames: its name says that it is none. */
+	bool is_no_glue : 1;
 	/* Lines of Python code from def_line to its first line of code; 0: not known. */
 	uint16_t header_lines;
 	/* The name holds as long as so many ranges are known; 0: ever. */

@@ -51,13 +51,19 @@ static bool is_caller_glue(const struct convert_step *step)
 				 !step->frame->name);
 }
 
+/* The evaluation function, whatever its name; but most imported stacks have none. */
+static bool is_evaluation(const struct convert_step *step)
+{
+	return is_native(step) && step->frame->in_interpreter &&
+	       !step->frame->is_no_glue;
+}
+
 /* The native frame that step i's Python frame stands behind. */
 static void fold_around(struct convert_step *steps, size_t count, size_t i)
 {
 	size_t k;
 
-	if (i > 0 && is_native(&steps[i - 1]) &&
-	    steps[i - 1].frame->in_interpreter) {
+	if (i > 0 && is_evaluation(&steps[i - 1])) {
 		set_interpreter(&steps[i - 1]);
 		for (k = i - 1; k > 0 && is_glue(&steps[k - 1]); k--)
 			set_interpreter(&steps[k - 1]);

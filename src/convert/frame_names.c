@@ -10,6 +10,7 @@
 
 #include "base/mapping_name.h"
 #include "base/name_match.h"
+#include "base/path_name.h"
 #include "convert/interpreter_frames.h"
 #include "obj/demangle.h"
 #include "obj/elf_symbols.h"
@@ -563,7 +564,19 @@ static bool is_interpreter(const struct names *names, const struct dso *dso)
 	return is_python(names, dso->path) || interpreter_path(dso->path);
 }
 
-/* A range may be said to be of a file, as those of imported recordings are. */
+/* As the symbolizer names functions without names: "python3.11+0x1a0". */
+static bool is_place(const char *name, const char *path)
+{
+	const char *file = path_name(path);
+	size_t n = strlen(file);
+
+	return !strncmp(name, file, n) && !strncmp(name + n, "+0x", 3);
+}
+
+/*
+ * A range may be said to be of a file, as those of imported recordings are. perf and
+ * others have "[python3.11]" for what they have no name for.
+ */
 static void set_range_file(struct lookup *l, const struct symbol_info *info)
 {
 	struct convert_frame *frame = l->frame;
@@ -575,6 +588,9 @@ static void set_range_file(struct lookup *l, const struct symbol_info *info)
 			  interpreter_frame_is_glue(info->raw_name));
 	frame->starts = interpreter_frame_starts(
 		info->raw_name, frame->dso->path, frame->in_interpreter);
+	frame->is_nameless |= is_place(info->raw_name, frame->dso->path);
+	frame->is_no_glue = frame->in_interpreter && !frame->is_glue &&
+			    info->raw_name[0] != '[';
 }
 
 /* The file name in "py::<qualname>:<filename>". */

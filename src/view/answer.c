@@ -356,24 +356,57 @@ static bool is_known_to_run(const struct profile_event *event)
 	return event->kind == EVENT_ON_CPU || event->kind == EVENT_OCCURRENCE;
 }
 
+/* What was imported has native functions; *has_files: with the files that hold them. */
+static bool imports_native(const struct answer *a, bool *has_files)
+{
+	const struct profile *p = a->profile;
+	bool found = false;
+
+	*has_files = false;
+	for (size_t i = 0; a->event->is_imported && i < p->frames.count; i++) {
+		const struct profile_frame *frame = &p->frames.data[i];
+		const struct profile_dso *dso = profile_dso(p, frame->dso);
+
+		if (frame->kind != PROFILE_FRAME_NATIVE &&
+		    frame->kind != PROFILE_FRAME_KERNEL)
+			continue;
+		found = true;
+		*has_files |= dso && strcmp(profile_string(p, dso->short_name, ""),
+					    "[unknown]") != 0;
+	}
+	return found;
+}
+
+/* Names alone do not tell what is the interpreter's: the files that hold them do. */
+static void put_spent_in(struct answer *a)
+{
+	static const char before[] = "Spent in: ";
+	bool has_files, imports = imports_native(a, &has_files);
+	size_t start = a->text.len;
+
+	/* All that is known of running threads alone is that they run. */
+	if ((a->event->python_only && is_known_to_run(a->event)) ||
+	    (imports && !has_files))
+		return;
+	strbuf_puts(&a->text, before);
+	spent_text_kinds(a->profile, a->event_index, a->own, &a->text);
+	if (a->text.len == start + strlen(before)) {
+		strbuf_truncate(&a->text, start);
+		return;
+	}
+	strbuf_putc(&a->text, '\n');
+	if (imports)
+		strbuf_puts(&a->text,
+			    "This was imported: what Python functions call in C is as that file has it.\n");
+}
+
 /* What that time was spent on, as far as there are native frames to tell it. */
 static void put_kinds(struct answer *a)
 {
-	static const char before[] = "Spent in: ";
-	size_t start;
-
 	if (a->event->kind == EVENT_OCCURRENCE && a->event->unit == EVENT_COUNT)
 		strbuf_puts(&a->text,
 			    "Shares are of how often that happened, not of time.\n");
-	start = a->text.len;
-	strbuf_puts(&a->text, before);
-	/* All that is known of running threads alone is that they run. */
-	if (!a->event->python_only || !is_known_to_run(a->event))
-		spent_text_kinds(a->profile, a->event_index, a->own, &a->text);
-	if (a->text.len == start + strlen(before))
-		strbuf_truncate(&a->text, start);
-	else
-		strbuf_putc(&a->text, '\n');
+	put_spent_in(a);
 	if (!a->event->python_only || a->event->is_imported ||
 	    a->event->kind == EVENT_TASKS)
 		return;
@@ -676,7 +709,9 @@ void answer_notes(const struct profile *profile, uint32_t event,
 		  const struct own_time *own, struct strbuf *out)
 {
 	note_trampolines(profile, event, out);
-	nameless_note(profile, own, out);
+	/* What was imported has no addresses, so nothing gives it names. */
+	if (!profile->events.data[event].is_imported)
+		nameless_note(profile, own, out);
 }
 
 static void put_libraries(struct answer *a, uint64_t period)

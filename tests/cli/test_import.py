@@ -374,6 +374,23 @@ def test_files_without_native_functions_say_nothing_of_them(kaa, tmp_path):
     assert "   2.00 s CPU in 2.00 s" in kaa("report", "-i", imported(kaa, tmp_path / "s")).stdout
 
 
+def test_what_functions_call_in_c_is_as_the_file_has_it(kaa, tmp_path):
+    """Which is said; and without the files that hold functions, nothing is told of what is the interpreter's."""
+    said = "This was imported: what Python functions call in C is as that file has it.\n"
+    step, python = ("f", "app.py", 1, 2), "/usr/bin/python3.11"
+    path = planted.sampled(kaa, tmp_path / "perf.data", {
+        (step, ("list_sort", python)): 2, (step, ("python3.11+0x1a0", python), ("int.__pow__", python)): 4,
+        (step, ("python3.11+0x1a0", python)): 1, (step,): 3})
+    for name in WHOLE:
+        text = kaa("report", "-i", there_and_back(kaa, path, name, tmp_path)).stdout
+        assert f"Spent in: native 70 % (10 % without names), interpreter 30 %\n{said}" in text, (name, text)
+        assert "int.__pow__ 40, interpreter 30, list_sort 20" in text and "apt" not in text, (name, text)
+    text = kaa("report", "-i", there_and_back(kaa, path, "collapsed", tmp_path)).stdout
+    assert "Spent in" not in text and said not in text
+    python = planted.sampled(kaa, tmp_path / "python.data", {(("f", "app.py", 1, 2),): 2})
+    assert said not in kaa("report", "-i", python).stdout
+
+
 def test_firefox_with_tables_of_each_thread(kaa, tmp_path):
     """As samply writes them, of an older version."""
     thread = {"name": "worker", "pid": "7", "tid": "8", "processName": "tool", "stringArray": ["read", "py::run:/srv/b.py", "libc.so.6"],
