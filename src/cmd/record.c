@@ -18,6 +18,7 @@
 #include "cmd/record_answer.h"
 #include "cmd/record_before.h"
 #include "cmd/record_lacks.h"
+#include "cmd/record_left.h"
 #include "cmd/record_say.h"
 #include "cmd/record_setup.h"
 #include "cmd/record_view.h"
@@ -683,6 +684,8 @@ static struct error *finish(const struct record_setup *setup,
 	print_summary(setup, before, recorder, &result, !early && !error);
 	say_load(&result, s->verbose);
 	say_without_samples(setup, recorder, &result.cpu_time);
+	if (!s->quiet)
+		record_say_left(recorder, setup);
 	if (!early && !error)
 		say_failed(result.status);
 	if (!early) {

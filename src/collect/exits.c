@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "collect/exits.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
-#include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/strbuf.h"
-#include "sys/file.h"
 #include "sys/task_stat.h"
 
 enum {
@@ -15,7 +9,6 @@ enum {
 	WAIT_MS = 50,
 	/* A thread that is at its end for longer does not wait for a CPU. */
 	ENDING_MS = 5000,
-	STAT_MAX = 4096,
 };
 
 void exits_deinit(struct exits *exits)
@@ -99,15 +92,7 @@ static bool is_needed(const struct exits *exits,
 /* On a busy machine it may wait for a CPU before it has released all. */
 static bool is_ending(uint32_t tid)
 {
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	_cleanup_error_ struct error *error = NULL;
-	struct task_stat stat;
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", tid);
-	error = file_read(NULL, path, STAT_MAX, &text);
-	return !error && task_stat_parse(text.data, &stat) &&
-	       stat.state != 'Z' && stat.state != 'X';
+	return process_lives(NULL, (pid_t)tid);
 }
 
 /* time: what was seen last before it has waited long; INT64_MAX: all has. */

@@ -31,6 +31,7 @@
 #include "perfdata/features.h"
 #include "perfdata/kaa_stream.h"
 #include "sys/proc.h"
+#include "sys/task_stat.h"
 
 enum {
 	/* Where processes begin all the time, there is always something new. */
@@ -747,6 +748,36 @@ struct error *recorder_finish(struct recorder *recorder,
 				 NULL,
 	};
 	return error;
+}
+
+static bool has_pid(const pid_t *list, size_t count, pid_t pid)
+{
+	for (size_t i = 0; i < count; i++)
+		if (list[i] == pid)
+			return true;
+	return false;
+}
+
+size_t recorder_running(const struct recorder *recorder, pid_t except,
+			pid_t *ret, size_t room)
+{
+	const struct tracking *tracking = &recorder->tracking;
+	size_t count = 0;
+
+	vec_for_each(target, &tracking->targets.all) {
+		uint32_t pid = (*target)->pid;
+
+		if (count == room)
+			break;
+		if ((pid_t)pid <= 0 || (pid_t)pid == except ||
+		    has_pid(ret, count, (pid_t)pid) ||
+		    process_table_has_ended(tracking->processes, pid, pid,
+					    UINT64_MAX - 1) ||
+		    !process_lives(NULL, (pid_t)pid))
+			continue;
+		ret[count++] = (pid_t)pid;
+	}
+	return count;
 }
 
 void recorder_destroy(struct recorder *recorder)

@@ -136,6 +136,12 @@ struct error *recorder_run(struct recorder *recorder);
 /* Ends the file. *ret is filled in also on failure. */
 struct error *recorder_finish(struct recorder *recorder,
 			      struct recorder_result *ret);
+/*
+ * Of the recorded processes those that have not ended, each once, but for `except`: as
+ * many as there is room for are written to ret. Returns how many these are.
+ */
+size_t recorder_running(const struct recorder *recorder, pid_t except,
+			pid_t *ret, size_t room);
 void recorder_destroy(struct recorder *recorder);
 
 DEFINE_CLEANUP(recorder, struct recorder *, recorder_destroy);

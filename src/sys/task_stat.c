@@ -194,12 +194,9 @@ bool task_files_stat(const struct task_files *files, struct task_stat *ret)
 	       task_stat_parse(text, ret);
 }
 
-bool process_ran(const char *root, pid_t pid, uint64_t start_time,
-		 uint64_t *ret)
+static bool process_stat(const char *root, pid_t pid, struct task_stat *ret)
 {
-	const long ticks = sysconf(_SC_CLK_TCK);
 	char path[PATH_MAX], text[STAT_MAX];
-	struct task_stat stat;
 	bool done;
 	int fd;
 
@@ -208,11 +205,28 @@ bool process_ran(const char *root, pid_t pid, uint64_t start_time,
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	done = read_text(fd, text, sizeof(text)) &&
-	       task_stat_parse(text, &stat) && ticks > 0 &&
-	       (!start_time || stat.start_time == start_time) &&
-	       stat.ran < UINT64_MAX / NS_PER_S;
+	done = read_text(fd, text, sizeof(text)) && task_stat_parse(text, ret);
 	close(fd);
+	return done;
+}
+
+bool process_lives(const char *root, pid_t pid)
+{
+	struct task_stat stat;
+
+	return process_stat(root, pid, &stat) && stat.state != 'Z' &&
+	       stat.state != 'X';
+}
+
+bool process_ran(const char *root, pid_t pid, uint64_t start_time,
+		 uint64_t *ret)
+{
+	const long ticks = sysconf(_SC_CLK_TCK);
+	struct task_stat stat;
+	bool done = process_stat(root, pid, &stat) && ticks > 0 &&
+		    (!start_time || stat.start_time == start_time) &&
+		    stat.ran < UINT64_MAX / NS_PER_S;
+
 	if (done)
 		*ret = stat.ran * (NS_PER_S / (uint64_t)ticks);
 	return done;

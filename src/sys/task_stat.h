@@ -65,6 +65,9 @@ bool task_sched_parse(const char *text, struct task_sched *ret);
 bool process_ran(const char *root, pid_t pid, uint64_t start_time,
 		 uint64_t *ret);
 
+/* It is there, and is no zombie. A thread can be asked for as well. */
+bool process_lives(const char *root, pid_t pid);
+
 struct task_files {
 	int stat_fd;
 	int run_fd;

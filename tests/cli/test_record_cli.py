@@ -580,6 +580,49 @@ def test_the_command_finds_its_world_as_without_kaa(kaa, may_record, newest_pyth
         os.close(spare)
 
 
+@pytest.mark.parametrize("words", [[], ["--python=poll"]], ids=["auto", "poll"])
+def test_what_the_command_has_left_is_named(kaa, may_record, words, tmp_path):
+    """A program that makes itself a daemon ends, and so does its recording: what works on is to be recorded by itself. Who has
+    ended meanwhile, as the process between, is not named."""
+    (tmp_path / "daemon.py").write_text("""
+import os, pathlib, time
+def wait():
+    while not os.path.exists("seen"):
+        time.sleep(0.01)
+between = os.fork()
+if not between:
+    os.setsid()
+    if os.fork():
+        # Whoever polls finds children of those that are there.
+        wait()
+        os._exit(0)
+    pathlib.Path("new").write_text(str(os.getpid()))
+    os.rename("new", "pid")
+    while not os.path.exists("end"):
+        sum(range(10000))
+    os._exit(0)
+os.waitpid(between, 0)
+""")
+    data = tmp_path / "perf.data"
+    try:
+        # No pipe: the daemon has it open, too.
+        with open(tmp_path / "said", "wb") as messages, \
+                kaa.start("record", *words, "-o", data, "/usr/bin/python3", "daemon.py", cwd=tmp_path, stderr=messages) as process:
+            until((tmp_path / "pid").exists, "the daemon")
+            daemon = int((tmp_path / "pid").read_text())
+            until(lambda: str(daemon) in kaa("script", "-F", "pid", "-i", data, status=None).stdout.split(), "that it is recorded")
+            (tmp_path / "seen").touch()
+            assert process.wait(timeout=HANG) == 0
+            said = (tmp_path / "said").read_text()
+    finally:
+        (tmp_path / "end").touch()
+    assert re.search(rf": process {daemon} \(python3\S*\), which the command started, runs on and is not recorded any more: "
+                     rf"'\S.*kaa record -p {daemon}' records it\n", said), said
+    assert said.count("runs on") == 1 and "run on" not in said
+    # Who waits for all that it has started leaves nothing.
+    assert "runs on" not in kaa("record", *words, "-o", data, "sh", "-c", "true; true", cwd=tmp_path).stderr
+
+
 def test_numbers_of_a_polled_recording_fit(kaa, may_record, tmp_path):
     """Of samples: at the end of the recording, in the report, its table and the script. On a busy machine a sample stands for
     more time than the rate says, which is said, too."""
