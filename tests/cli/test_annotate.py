@@ -37,6 +37,19 @@ def test_lines_of_functions(annotate):
     assert "there is no source to show: " in module
 
 
+def test_time_without_python_code(kaa, tmp_path):
+    """It has no source, and each thing that it was spent in has a row."""
+    main, many = b"py::main:/srv/app.py", [b"work_%02d" % i for i in range(40)]
+    stacks = {(main,): 100, (b"dgemm",): 60, **{(name,): 1 for name in many}}
+    with planted.recording(tmp_path / "data", {b"python3": stacks}) as path:
+        text = kaa("annotate", "-i", path, "[no Python code]", env=PLAIN).stdout
+        assert re.match(r"\[no Python code\]\n   own  spent in\n 30\.0%  dgemm .*\n  0\.5%  work_", text), text
+        assert "\n  5.5%  11 others\n" in text
+        # Where all samples have Python code there is no such row.
+        missing = kaa("annotate", "-i", path, "--comms", "nobody", "[no Python code]", env=PLAIN, status=1)
+        assert not missing.stdout
+
+
 def test_without_a_word(annotate):
     text = annotate().stdout
     assert text.startswith(re.match(r"\S*<lambda>", text)[0]) and "kaa annotate FUNCTION -i " in text
