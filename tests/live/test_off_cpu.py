@@ -161,13 +161,16 @@ def test_waits_stand_first(kaa, scripts, tmp_path):
         assert re.findall(r"of event '([\w-]+)'", table) == [event]
 
 
-# They wait until the recorder has looked at them: on a busy machine it may have no CPU for longer than any sleep lasts.
+# They wait until the recorder has looked at them, which it does once a second: on a busy machine it may have no CPU for longer
+# than any sleep lasts.
 ONLY_WAITS = """
-import noticed, sys, threading
+import noticed, sys, threading, time
 over = threading.Event()
 threads = [threading.Thread(target=over.wait, name=f"waits{i}") for i in range(3)]
 for thread in threads: thread.start()
-noticed.until_noticed(sys.argv[1])
+for _ in range(5):
+    noticed.until_noticed(sys.argv[1])
+    time.sleep(0.5)
 over.set()
 for thread in threads: thread.join()
 """
