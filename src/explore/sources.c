@@ -87,27 +87,41 @@ bool sources_has_changed(const struct sources *sources,
 				     sources->recorded);
 }
 
+/* The first of some files; NULL: there are none. */
+struct some_files {
+	const char *first;
+	size_t others;
+};
+
+static void add_file_to(struct some_files *some, const char *name)
+{
+	some->others += some->first != NULL;
+	some->first = some->first ? some->first : name;
+}
+
+/* "a.py and 2 other files" */
+static void put_files(const struct some_files *some, struct strbuf *out)
+{
+	text_append(out, some->first, strlen(some->first));
+	if (some->others)
+		strbuf_printf(out, " and %zu other file%s", some->others,
+			      plural(some->others));
+}
+
 /* Of files that are not there their lines say enough. */
 static void tell_unreadable(const struct sources *sources, struct strbuf *out)
 {
-	const char *first = NULL;
-	size_t others = 0;
+	struct some_files some = {};
 
-	vec_for_each(file, &sources->files) {
-		if (!error_is_os((*file)->error, EACCES))
-			continue;
-		others += first != NULL;
-		first = first ? first : (*file)->path;
-	}
-	if (!first)
+	vec_for_each(file, &sources->files)
+		if (error_is_os((*file)->error, EACCES))
+			add_file_to(&some, (*file)->path);
+	if (!some.first)
 		return;
 	strbuf_puts(out, "You may not read ");
-	text_append(out, first, strlen(first));
-	if (others)
-		strbuf_printf(out, " and %zu other file%s", others,
-			      plural(others));
+	put_files(&some, out);
 	strbuf_printf(out, ", so %s lines have no text\n",
-		      others ? "their" : "its");
+		      some.others ? "their" : "its");
 }
 
 static void tell_file(const struct sources *sources,
@@ -133,24 +147,17 @@ static void tell_file(const struct sources *sources,
 
 void sources_put_changed(const struct sources *sources, struct strbuf *out)
 {
-	const char *first = NULL;
-	size_t others = 0;
+	struct some_files some = {};
 
-	vec_for_each(file, &sources->files) {
-		if ((*file)->error || (!(*file)->missing &&
-				       !sources_has_changed(sources, *file)))
-			continue;
-		others += first != NULL;
-		first = first ? first : path_name((*file)->path);
-	}
-	if (!first)
+	vec_for_each(file, &sources->files)
+		if (!(*file)->error && ((*file)->missing ||
+					sources_has_changed(sources, *file)))
+			add_file_to(&some, path_name((*file)->path));
+	if (!some.first)
 		return;
-	text_append(out, first, strlen(first));
-	if (others)
-		strbuf_printf(out, " and %zu other file%s", others,
-			      plural(others));
+	put_files(&some, out);
 	strbuf_printf(out, " ha%s changed since the recording",
-		      others ? "ve" : "s");
+		      some.others ? "ve" : "s");
 }
 
 void sources_tell(const struct sources *sources, struct strbuf *out)
