@@ -427,14 +427,15 @@ static uint64_t missing_by_chance(const struct profile_event *event,
 	return MISSED_TICKS * (all->period / all->samples);
 }
 
+/* All of it may have been in one function, or nothing. */
 static void put_missing(uint64_t missing, uint64_t seen, const char *what,
 			struct strbuf *out)
 {
 	answer_put_seconds(out, missing);
 	strbuf_puts(out, " of ");
 	answer_put_seconds(out, seen + missing);
-	strbuf_printf(out, " of %s time have no samples: these shares are of the rest.\n",
-		      what);
+	strbuf_printf(out, " of %s time have no samples: shares may be off by %.0f points.\n",
+		      what, 100.0 * (double)missing / (double)(seen + missing));
 }
 
 /* Samples stand for what was seen; on a busy machine much may be missing. */
@@ -469,21 +470,22 @@ static void doubt_wall_time(const struct profile *profile,
 /*
  * Two deviations of a share of one half. A sample that stands for more time than
  * others counts for more than one of them, and there are fewer to tell from. A sleep of
- * wall time is one sample, and measured.
+ * wall time is one sample, and measured. alone: more than chance is to be doubted.
  */
 static void doubt_chance(const struct profile_event *event,
-			 const struct own_time *own, struct strbuf *out)
+			 const struct own_time *own, bool alone,
+			 struct strbuf *out)
 {
 	double all = (double)own->all.period, off = own->all.squares;
 	double samples = off > 0 ? all * all / off : 0;
 
 	if (samples <= 0 || samples >= FEW_SAMPLES)
 		return;
-	strbuf_printf(out, "%s: a share may be off by %.0f points",
+	strbuf_printf(out, "%s: %sa share may be off by %.0f points",
 		      event_kind_is_wall(event->kind) ?
 			      "So short a recording, or so busy a machine" :
 			      "So few samples",
-		      100 / sqrt(samples));
+		      alone ? "by chance alone, " : "", 100 / sqrt(samples));
 	/* No clock counts it: how much it is all in all, samples alone tell. */
 	if (event->kind == EVENT_GIL)
 		strbuf_printf(out, ", and the time with the GIL by %.0f %%",
@@ -552,6 +554,8 @@ void answer_doubts(const struct profile *profile, uint32_t event,
 		   const struct answer_options *options,
 		   const struct own_time *own, struct strbuf *out)
 {
+	size_t before = out->len;
+
 	if (!options->is_filtered) {
 		doubt_missing_time(profile, &profile->events.data[event], own,
 				   out);
@@ -563,7 +567,8 @@ void answer_doubts(const struct profile *profile, uint32_t event,
 	if (profile->events.data[event].kind == EVENT_WAIT)
 		doubt_waits(profile, &profile->events.data[event], out);
 	else
-		doubt_chance(&profile->events.data[event], own, out);
+		doubt_chance(&profile->events.data[event], own,
+			     out->len != before, out);
 }
 
 static struct error *put_summary(struct answer *a)
@@ -760,7 +765,7 @@ static void put_brief_end(struct answer *a)
 
 	strbuf_putc(&a->text, '\n');
 	if (a->event->kind != EVENT_WAIT)
-		doubt_chance(a->event, a->own, &a->text);
+		doubt_chance(a->event, a->own, false, &a->text);
 	answer_note_waiting(a);
 	if (a->text.len == before)
 		strbuf_truncate(&a->text, before - 1);

@@ -329,13 +329,13 @@ static void test_time_without_samples_is_said(void **state)
 	(void)state;
 	check_counted(FAULT_WITHOUT_SAMPLES, 120000, 300000, "have no samples");
 	check_counted(FAULT_WITHOUT_SAMPLES, 120000, 300000,
-		      "\n300 ms of 1.20 s of CPU time have no samples: these shares ");
+		      "\n300 ms of 1.20 s of CPU time have no samples: shares may be off by 25 points.\n");
 }
 
 /* A burst that is shorter than what polling may miss of a long one. */
 static void check_short_time(bool python_only)
 {
-	const char *words = "\n70 ms of 116 ms of CPU time have no samples: these shares are of the rest.\n";
+	const char *words = "\n70 ms of 116 ms of CPU time have no samples: shares may be off by 60 points.\n";
 	struct faults *faults;
 	struct model m;
 
@@ -347,8 +347,10 @@ static void check_short_time(bool python_only)
 		model_sample(&m, 1000000, MAIN " " F "@3");
 	assert_ok(faults_add(faults, FAULT_OF_RECORDER, 35000, FAULT_WITHOUT_SAMPLES));
 	assert_screen_does_not_say(&m, 100, "have no samples");
+	assert_screen_says(&m, 100, "\nSo few samples: a share may be off by 15 points.\n");
 	faults->list.data[faults->list.count - 1].count = 70000;
 	assert_screen_says(&m, 100, words);
+	assert_screen_says(&m, 100, "\nSo few samples: by chance alone, a share may be off by 15 points.\n");
 	/* Of a second that is nothing. */
 	for (int i = 0; i < 1000; i++)
 		model_sample(&m, 1000000, MAIN " " F "@3");
@@ -457,7 +459,7 @@ static void test_wall_time_without_samples_is_said(void **state)
 			     FAULT_WALL_WITHOUT_SAMPLES));
 	assert_screen_does_not_say(&m, 100, "have no samples");
 	faults->list.data[faults->list.count - 1].count = 7600000;
-	assert_screen_says(&m, 100, "\n7.60 s of 16.00 s of wall time have no samples: these shares are of the rest.\n");
+	assert_screen_says(&m, 100, "\n7.60 s of 16.00 s of wall time have no samples: shares may be off by 48 points.\n");
 	model_deinit(&m);
 }
 
