@@ -226,8 +226,10 @@ def test_a_program_without_threads_has_its_comm(kaa, newest_python, tmp_path):
 @pytest.mark.usefixtures("bpf")
 def test_what_ran_before_exec_has_its_own_name(kaa, newest_python, tmp_path):
     data, script = tmp_path / "perf.data", tmp_path / "busy.py"
-    # Until its name has been read, however late.
-    script.write_text(f"import sys, threading\nsys.path.append({str(SITE)!r})\nimport noticed\nnoticed.until_noticed(sys.argv[1])\n")
+    # Until its name has been read, however late: that is some tenths of a second after the thread was noticed.
+    script.write_text(f"import sys, threading, time\nsys.path.append({str(SITE)!r})\nimport noticed\nfor _ in range(3):\n"
+                      "    noticed.until_noticed(sys.argv[1])\n    end = time.process_time() + 0.3\n"
+                      "    while time.process_time() < end: pass\nnoticed.until_noticed(sys.argv[1])\n")
     shell = 'i=0; while [ $i -lt 500000 ]; do i=$((i+1)); done; exec "$@"'
     kaa("record", "-F", "999", "-g", "-o", data, "sh", "-c", shell, "sh", *newest_python.command, script, data)
     names = collections.defaultdict(set)
