@@ -64,16 +64,13 @@ bool vec_extend_(void **data, size_t *count, size_t *capacity, size_t need,
 		(v)->count = (v)->capacity = 0;  \
 	} while (0)
 
-/*
- * The index of the first element whose member is not less than value, or the count. The
- * elements are in order of that member, a number.
- */
-#define vec_lower_bound(v, member, value)                            \
+/* How many elements there are before the first whose member is not `order` value. */
+#define vec_search_(v, member, order, value)                         \
 	({                                                           \
 		size_t low_ = 0, high_ = (v)->count, middle_;        \
 		while (low_ < high_) {                               \
 			middle_ = low_ + (high_ - low_) / 2;         \
-			if ((v)->data[middle_].member < (value))     \
+			if ((v)->data[middle_].member order (value)) \
 				low_ = middle_ + 1;                  \
 			else                                         \
 				high_ = middle_;                     \
@@ -81,19 +78,13 @@ bool vec_extend_(void **data, size_t *count, size_t *capacity, size_t need,
 		low_;                                                \
 	})
 
+/*
+ * The index of the first element whose member is not less than value, or the count. The
+ * elements are in order of that member, a number.
+ */
+#define vec_lower_bound(v, member, value) vec_search_(v, member, <, value)
 /* The same of the first element whose member is greater: how many are not. */
-#define vec_upper_bound(v, member, value)                            \
-	({                                                           \
-		size_t low_ = 0, high_ = (v)->count, middle_;        \
-		while (low_ < high_) {                               \
-			middle_ = low_ + (high_ - low_) / 2;         \
-			if ((v)->data[middle_].member <= (value))    \
-				low_ = middle_ + 1;                  \
-			else                                         \
-				high_ = middle_;                     \
-		}                                                    \
-		low_;                                                \
-	})
+#define vec_upper_bound(v, member, value) vec_search_(v, member, <=, value)
 
 /* The last element whose member is not greater than value, or NULL. */
 #define vec_floor(v, member, value)                                  \

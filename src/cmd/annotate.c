@@ -498,22 +498,35 @@ static void put_no_python(struct listing *l, const struct own_entry *entry)
 		      entry->part_count - SPENT_MAX);
 }
 
+/* Of a word that is no function, file or line with samples; or it becomes a part. */
+static struct error *put_otherwise(const struct annotate_settings *s,
+				   struct listing *l, const char *word,
+				   bool called, struct annotate_parts *parts)
+{
+	const struct own_entry *no_python = find_no_python(l, word);
+	struct error *error = NULL;
+
+	if (no_python) {
+		put_no_python(l, no_python);
+		return NULL;
+	}
+	if (!called)
+		error = add_function_of_line(l, word, parts);
+	return error || parts->count ? error :
+				       nothing_called(s, l, word, called);
+}
+
 static struct error *put_word(const struct annotate_settings *s,
 			      struct listing *l, const char *word)
 {
-	const struct own_entry *no_python = find_no_python(l, word);
 	struct annotate_parts parts = {};
 	bool called;
 	struct error *error = annotate_words_find(
 		l->weights, word, input_imitates(&s->input),
 		listing_counts_samples(l->options), &parts, &called);
 
-	if (!error && !parts.count && no_python)
-		put_no_python(l, no_python);
-	else if (!error && !parts.count && !called)
-		error = add_function_of_line(l, word, &parts);
-	if (!error && !parts.count && !no_python)
-		error = nothing_called(s, l, word, called);
+	if (!error && !parts.count)
+		error = put_otherwise(s, l, word, called, &parts);
 	for (size_t i = 0; i < parts.count && i < WORD_PARTS_MAX && !error; i++)
 		error = put_part(l, &parts.data[i]);
 	if (!error && parts.count > WORD_PARTS_MAX)

@@ -468,20 +468,24 @@ bool py_method_names_maybe(struct elf_file *file)
 	return maybe && file->segment_count <= SEGMENTS_MAX;
 }
 
-static struct error *read_exports(struct search *s)
+static struct error *each_export(struct search *s,
+				 void (*take)(struct search *s,
+					      const struct elf_symbol *symbol))
 {
 	struct elf_symbol_iter it;
 	struct elf_symbol symbol;
 	struct error *error =
 		elf_symbol_iter_init_type(s->file, SHT_DYNSYM, &it);
 
-	if (error)
-		return error;
-	while (elf_symbol_iter_next(&it, &symbol))
-		if (is_exported(&symbol) &&
-		    !map_insert(&s->exported, symbol.vaddr, 0, NULL))
-			return error_no_memory();
-	return NULL;
+	while (!error && !s->no_memory && elf_symbol_iter_next(&it, &symbol))
+		if (is_exported(&symbol))
+			take(s, &symbol);
+	return error;
+}
+
+static void note_export(struct search *s, const struct elf_symbol *symbol)
+{
+	s->no_memory |= !map_insert(&s->exported, symbol->vaddr, 0, NULL);
 }
 
 static bool has_name(const void *arg, uint64_t start)
@@ -536,24 +540,12 @@ static uint64_t only_jump(struct search *s, uint64_t start)
  * A compiler may leave of an exported function a jump to the one that does the work,
  * and call that: Py_FinalizeEx() jumps to _Py_Finalize() since 3.13.
  */
-static struct error *name_jumps(struct search *s)
+static void name_jump(struct search *s, const struct elf_symbol *symbol)
 {
-	struct elf_symbol_iter it;
-	struct elf_symbol symbol;
-	struct error *error =
-		elf_symbol_iter_init_type(s->file, SHT_DYNSYM, &it);
+	uint64_t target = only_jump(s, symbol->vaddr);
 
-	if (error)
-		return error;
-	while (elf_symbol_iter_next(&it, &symbol)) {
-		uint64_t target = is_exported(&symbol) ?
-					  only_jump(s, symbol.vaddr) :
-					  0;
-
-		if (is_function(s, target) && !has_name(s, target))
-			add_text(s, target, symbol.name);
-	}
-	return NULL;
+	if (is_function(s, target) && !has_name(s, target))
+		add_text(s, target, symbol->name);
 }
 
 struct error *py_method_names_find(struct elf_file *file,
@@ -565,13 +557,13 @@ struct error *py_method_names_find(struct elf_file *file,
 
 	if (!py_method_names_maybe(file))
 		return NULL;
-	error = read_exports(&s);
+	error = each_export(&s, note_export);
 	if (!error)
 		error = py_data_image_load(file, &s.data);
 	if (!error)
 		look_through(&s);
 	if (!error)
-		error = name_jumps(&s);
+		error = each_export(&s, name_jump);
 	if (!error)
 		error = name_collector(&s);
 	py_data_image_deinit(&s.data);
