@@ -120,8 +120,27 @@ static void put_values(struct diff_screen *s,
 
 /* --- Rows --------------------------------------------------------------- */
 
-static size_t rows_of(const struct diff_screen *s,
-		      const struct own_diff_entry_vec *entries, size_t most)
+/* The first ones of a table, and the one with the most time. */
+struct shown {
+	const struct own_diff_entry_vec *entries;
+	size_t first;
+	/* Behind the first ones; or entries->count. */
+	size_t largest;
+};
+
+static size_t shown_count(const struct shown *shown)
+{
+	return shown->first + (shown->largest < shown->entries->count);
+}
+
+static const struct own_diff_entry *shown_row(const struct shown *shown,
+					      size_t i)
+{
+	return &shown->entries->data[i < shown->first ? i : shown->largest];
+}
+
+static size_t find_first(const struct diff_screen *s,
+			 const struct own_diff_entry_vec *entries, size_t most)
 {
 	double all = fmax(s->diff->all.before, s->diff->all.after);
 	double limit = s->options->percent_limit / 100 * all;
@@ -141,15 +160,50 @@ static size_t rows_of(const struct diff_screen *s,
 	return rows;
 }
 
-static void put_rest(struct diff_screen *s,
-		     const struct own_diff_entry_vec *entries, size_t rows)
+/* Whoever sees that nothing changed sees of what. */
+static size_t find_largest(const struct diff_screen *s,
+			   const struct own_diff_entry_vec *entries)
 {
+	size_t largest = entries->count;
+	double most = 0;
+
+	for (size_t i = 0; i < entries->count; i++) {
+		const struct diff_value *value = value_of(s, &entries->data[i]);
+		double size = fmax(value->before, value->after);
+
+		if (isnan(value->after - value->before) || size <= most)
+			continue;
+		most = size;
+		largest = i;
+	}
+	return largest;
+}
+
+static struct shown choose_rows(const struct diff_screen *s,
+				const struct own_diff_entry_vec *entries,
+				size_t most)
+{
+	struct shown shown = { entries, find_first(s, entries, most),
+			       entries->count };
+
+	if (!s->options->all_rows)
+		shown.largest = find_largest(s, entries);
+	if (shown.largest < shown.first)
+		shown.largest = entries->count;
+	return shown;
+}
+
+static void put_rest(struct diff_screen *s, const struct shown *shown)
+{
+	const struct own_diff_entry_vec *entries = shown->entries;
 	struct diff_value rest = {};
 	size_t real = 0, count = 0;
 
-	for (size_t i = rows; i < entries->count; i++) {
+	for (size_t i = shown->first; i < entries->count; i++) {
 		const struct diff_value *value = value_of(s, &entries->data[i]);
 
+		if (i == shown->largest)
+			continue;
 		rest.before += value->before;
 		rest.after += value->after;
 		real += value->is_real;
@@ -208,14 +262,13 @@ static const char *name_line(struct diff_screen *s,
 typedef const char *name_fn(struct diff_screen *s,
 			    const struct own_diff_entry *entry);
 
-static size_t widest(struct diff_screen *s,
-		     const struct own_diff_entry_vec *entries, size_t rows,
+static size_t widest(struct diff_screen *s, const struct shown *shown,
 		     name_fn *name, const char *title)
 {
 	size_t width = strlen(title);
 
-	for (size_t i = 0; i < rows; i++) {
-		const char *text = name(s, &entries->data[i]);
+	for (size_t i = 0; i < shown_count(shown); i++) {
+		const char *text = name(s, shown_row(shown, i));
 		size_t w = printable_width(text, strlen(text));
 
 		if (w > width)
@@ -252,15 +305,14 @@ static void put_titles(struct diff_screen *s, const char *first, size_t width,
 
 void diff_put_functions(struct diff_screen *s)
 {
-	const struct own_diff_entry_vec *all = &s->diff->functions;
-	size_t rows = rows_of(s, all, FUNCTIONS_MAX);
-	size_t name = widest(s, all, rows, diff_name_function, "function");
-	size_t place = widest(s, all, rows, name_place, "defined in");
+	struct shown shown = choose_rows(s, &s->diff->functions, FUNCTIONS_MAX);
+	size_t name = widest(s, &shown, diff_name_function, "function");
+	size_t place = widest(s, &shown, name_place, "defined in");
 
 	fit_share(s->columns - values_width(s) - 2, &name, &place);
 	put_titles(s, "function", name, "defined in");
-	for (size_t i = 0; i < rows; i++) {
-		const struct own_diff_entry *entry = &all->data[i];
+	for (size_t i = 0; i < shown_count(&shown); i++) {
+		const struct own_diff_entry *entry = shown_row(&shown, i);
 
 		put_values(s, entry);
 		fit_name(&s->text, diff_name_function(s, entry), name);
@@ -268,7 +320,7 @@ void diff_put_functions(struct diff_screen *s)
 		fit_end(&s->text, name_place(s, entry), place);
 		end_line(s);
 	}
-	put_rest(s, all, rows);
+	put_rest(s, &shown);
 	put_all(s);
 }
 
@@ -289,16 +341,15 @@ static void put_source(struct diff_screen *s,
 
 void diff_put_lines(struct diff_screen *s)
 {
-	const struct own_diff_entry_vec *all = &s->diff->lines;
-	size_t rows = rows_of(s, all, LINES_MAX);
+	struct shown shown = choose_rows(s, &s->diff->lines, LINES_MAX);
 	size_t room = s->columns - values_width(s);
-	size_t place = widest(s, all, rows, name_line, "line");
+	size_t place = widest(s, &shown, name_line, "line");
 
 	if (place > room * 5 / 8)
 		place = room * 5 / 8;
 	put_titles(s, "line", place, "");
-	for (size_t i = 0; i < rows; i++) {
-		const struct own_diff_entry *entry = &all->data[i];
+	for (size_t i = 0; i < shown_count(&shown); i++) {
+		const struct own_diff_entry *entry = shown_row(&shown, i);
 
 		put_values(s, entry);
 		fit_end(&s->text, name_line(s, entry), place);
@@ -306,6 +357,6 @@ void diff_put_lines(struct diff_screen *s)
 		put_source(s, entry, room - place - 2);
 		end_line(s);
 	}
-	put_rest(s, all, rows);
+	put_rest(s, &shown);
 	put_all(s);
 }

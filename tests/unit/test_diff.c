@@ -1144,6 +1144,38 @@ static void test_screen(void **state)
 	model_deinit(&m);
 }
 
+/* Where all is noise, the one with the most time is shown, too. */
+static void test_the_largest_is_shown(void **state)
+{
+	struct own_diff *diff;
+	struct model m;
+	char *text;
+
+	(void)state;
+	init(&m, 2);
+	add(&m, 0, 2400, line_of(&m, "hot", "/srv/x.py", 100, 5, 103));
+	add(&m, 1, 2400, line_of(&m, "hot", "/srv/x.py", 100, 5, 103));
+	for (uint32_t k = 0; k < 8; k++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "small%u", k);
+		for (size_t run = 0; run < 2; run++)
+			add(&m, run, 2 + 2 * run,
+			    line_of(&m, name, "/srv/x.py", 10 * k + 1, 5,
+				    10 * k + 3));
+	}
+	diff = diff_of(&m, 1, 1, OWN_DIFF_BY_TIME);
+	text = screen(&m, diff, 100, OWN_DIFF_BY_TIME);
+	assert_non_null(strstr(text, "\n 2.400  2.400  +0.000 "));
+	assert_non_null(strstr(text, " hot "));
+	assert_non_null(strstr(
+		text, " 0.006  0.012  +0.006                         3 others\n"));
+	assert_non_null(strstr(text, " x.py:103 "));
+	free(text);
+	own_diff_destroy(diff);
+	model_deinit(&m);
+}
+
 /* Beyond what chance does to one function, and not to one of 40. */
 static void test_what_may_be_real(void **state)
 {
@@ -1388,6 +1420,7 @@ int main(void)
 		cmocka_unit_test(test_a_wait_by_chance),
 		cmocka_unit_test(test_runs_tell_more_than_samples),
 		cmocka_unit_test(test_screen),
+		cmocka_unit_test(test_the_largest_is_shown),
 		cmocka_unit_test(test_what_may_be_real),
 		cmocka_unit_test(test_a_total_that_may_be_real),
 		cmocka_unit_test(test_ways_of_recording),
