@@ -15,7 +15,7 @@ import subprocess
 
 import pytest
 
-from harness import exports, machine
+from harness import exports, machine, samply_profile
 from harness.process import HANG, TOP, run, started
 from harness.waiting import until_busy
 
@@ -76,17 +76,11 @@ def of_a_running_python(typed, command):
 
 
 def in_samply(clone, command):
-    """None where there is none."""
-    if machine.no_chroot():
-        return None
     level = clone / "build" / "paranoid"
     level.write_text("1\n")
     command = command.replace("samply record", "samply record --save-only -o build/profile.json")
-    done = run(["unshare", "--mount", "sh", "-c", "mount --bind build/paranoid /proc/sys/kernel/perf_event_paranoid && "
+    return run(["unshare", "--mount", "sh", "-c", "mount --bind build/paranoid /proc/sys/kernel/perf_event_paranoid && "
                 'exec "$0" run "$@"', TOP / "tests" / "tools" / "chroot", *command.split()], cwd=clone, status=None)
-    profile = clone / "build" / "profile.json"
-    done.stdout += profile.read_text() if profile.exists() else "no profile was saved"
-    return done
 
 
 def functions_in(text):
@@ -102,16 +96,15 @@ def problem_of(command, done, typed):
     words = command.removeprefix("sudo ").split()
     if words[:2] == ["build/kaa", "record"] and not re.search(r"wrote 'perf\.data': .* [1-9]\d* with Python frames", done.stderr):
         return "records no Python frames"
-    if words[:2] in (["build/kaa", "report"], ["build/kaa", "script"], ["perf", "report"], ["samply", "record"]):
+    if words[:2] in (["build/kaa", "report"], ["build/kaa", "script"], ["perf", "report"]):
         text = done.stdout
         if words[-1].startswith(">"):
             text = typed(f"cat {words[-1][1:]}").stdout
-        # By itself foo does all the work; and some commands ask for it alone. How far samply unwinds a Python without frame
-        # pointers is samply's.
+        # By itself foo does all the work; and some commands ask for it alone.
         if words == ["build/kaa", "report", "--stdio"]:
             # Own time is foo's alone, but for the start, which on a busy machine takes its time.
             return None if re.search(r"^ *([7-9]\d|100)\.\d% +\d+\.\d%  foo  ", text, re.M) else "does not begin with the hot function"
-        alone = "--no-children" in words or words[-1] in ("foo", "my_script.py:4") or words[0] == "samply"
+        alone = "--no-children" in words or words[-1] in ("foo", "my_script.py:4")
         expected = {"py::foo:"} if alone else SCRIPT_FUNCTIONS
         return None if functions_in(text) >= expected else "names not the functions of the example"
     if words[:2] in (["build/kaa", "annotate"], ["build/kaa", "diff"]) and "foo" not in done.stdout:
@@ -128,8 +121,8 @@ def problem_of(command, done, typed):
     return None
 
 
-# ./demo built the clone; ./check, which these tests are part of, makes the packages and tries them.
-TYPED_ELSEWHERE = ("./check", "./demo", "./package")
+# ./demo built the clone; ./check, which these tests are part of, makes the packages and tries them. samply has a test of its own.
+TYPED_ELSEWHERE = ("./check", "./demo", "./package", "samply")
 
 
 def type_page(page, clone, typed):
@@ -137,14 +130,7 @@ def type_page(page, clone, typed):
     for command in commands_of(clone / page):
         if command.startswith(TYPED_ELSEWHERE):
             continue
-        if "PID" in command.split():
-            done = of_a_running_python(typed, command)
-        elif command.startswith("samply "):
-            done = in_samply(clone, command)
-        else:
-            done = typed(command)
-        if not done:
-            continue
+        done = of_a_running_python(typed, command) if "PID" in command.split() else typed(command)
         typed_commands.append(command)
         problem = problem_of(command, done, typed)
         if problem:
@@ -172,6 +158,18 @@ def test_readme(clone, typed):
     for command in ("kaa record", "kaa report", "kaa annotate", "kaa script", "kaa flamegraph", "kaa diff", "kaa doctor",
                     "kaa run", "perf report", "meson install"):
         assert command in words
+
+
+@pytest.mark.slow
+def test_readme_samply(clone):
+    if reason := machine.no_chroot():
+        pytest.skip(reason)
+    command, = (command for command in commands_of(clone / "README.md") if command.startswith("samply "))
+    done = in_samply(clone, command)
+    assert samply_profile.recorded(done), done
+    # How far samply unwinds a Python without frame pointers is samply's.
+    assert "py::foo:" in functions_in((clone / "build" / "profile.json").read_text()), done
+    nothing_but_the_build_is_left(clone)
 
 
 def test_readme_table(clone, typed):

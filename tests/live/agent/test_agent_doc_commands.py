@@ -12,7 +12,7 @@ import re
 
 import pytest
 
-from harness import machine, pythons, script_output
+from harness import machine, pythons, samply_profile, script_output
 from harness.agent import Way, find_library, private_tmp
 from harness.chance import least
 from harness.process import TOP, run
@@ -200,8 +200,9 @@ def test_samply(place, backend, tmp_path):
     """samply record -s -o profile.json.gz python -X perf my_script.py"""
     level = tmp_path / "paranoid"
     level.write_text("1\n")
-    run(["unshare", "--mount", "sh", "-c", SHOWN_PARANOID, "sh", level, *place.prefix, "samply", "record", "-s", "-o", PROFILE,
-         *place.program("-X", backend)], cwd=place.cwd)
+    done = run(["unshare", "--mount", "sh", "-c", SHOWN_PARANOID, "sh", level, *place.prefix, "samply", "record", "-s", "-o", PROFILE,
+                *place.program("-X", backend)], cwd=place.cwd, status=None)
+    assert samply_profile.recorded(done), done
     place.check_the_agent_did_it()
     profile = json.loads(gzip.decompress((place.folder / "profile.json.gz").read_bytes()))
     check_stacks(list(profile_stacks(profile)))
