@@ -283,18 +283,35 @@ static void take_mmap(struct reader *r, struct record *ret)
 	m->filename = take_string(r, &m->filename_len);
 }
 
-static void take_mmap2_build_id(struct reader *r, struct record_mmap *m)
+/*
+ * Of a kernel that writes one mapping for several recorders, the flag of one
+ * that wants build-ids stays in the records of those that do not (Linux 5.12 to
+ * 6.18 at least, perf_event_mmap_output()); the body is an inode's there.
+ */
+static bool has_build_id(struct reader body)
 {
+	uint8_t size = 0;
+	static const uint8_t reserved[3];
 	const uint8_t *bytes;
 
+	reader_u8(&body, &size);
+	bytes = reader_bytes(&body, sizeof(reserved));
+	if (!bytes || memcmp(bytes, reserved, sizeof(reserved)) ||
+	    !size || size > RECORD_BUILD_ID_MAX)
+		return false;
+	bytes = reader_bytes(&body, RECORD_BUILD_ID_MAX);
+	for (size_t i = size; bytes && i < RECORD_BUILD_ID_MAX; i++)
+		if (bytes[i])
+			return false;
+	return bytes;
+}
+
+static void take_mmap2_build_id(struct reader *r, struct record_mmap *m)
+{
 	reader_u8(r, &m->build_id_size);
 	reader_skip(r, 3);
-	bytes = reader_bytes(r, RECORD_BUILD_ID_MAX);
-	if (!bytes)
-		return;
-	if (m->build_id_size > RECORD_BUILD_ID_MAX)
-		m->build_id_size = RECORD_BUILD_ID_MAX;
-	memcpy(m->build_id, bytes, m->build_id_size);
+	memcpy(m->build_id, reader_bytes(r, RECORD_BUILD_ID_MAX),
+	       m->build_id_size);
 }
 
 static void take_mmap2(struct reader *r, struct record *ret)
@@ -302,6 +319,8 @@ static void take_mmap2(struct reader *r, struct record *ret)
 	struct record_mmap *m = &ret->mmap;
 
 	take_mmap_head(r, m);
+	if (!has_build_id(*r))
+		ret->misc &= (uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID;
 	if (ret->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
 		take_mmap2_build_id(r, m);
 	} else {

@@ -243,6 +243,42 @@ static void test_mmap2(void **state)
 	events_deinit(&events);
 }
 
+/* What the kernel writes for another recorder that wants build-ids. */
+static void test_mmap2_with_a_foreign_flag(void **state)
+{
+	static const uint32_t majors[] = { 0, 7, 8, 9, 254, 259 };
+	struct events events = {};
+	struct record in = base_record(PERF_RECORD_MMAP2);
+	struct record out;
+
+	(void)state;
+	add_event(&events, TRAILER_BITS, "e", 1);
+	for (size_t i = 0; i < sizeof(majors) / sizeof(*majors); i++) {
+		struct perf_event_header header;
+		size_t size;
+		uint8_t *bytes;
+
+		in.mmap = (struct record_mmap){ .maj = majors[i], .min = 1,
+						.ino = 6, .ino_generation = 7,
+						.prot = PROT_EXEC,
+						.filename = "/lib/x.so",
+						.filename_len = 9 };
+		bytes = encode(&events, &in, &size);
+		memcpy(&header, bytes, sizeof(header));
+		header.misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
+		memcpy(bytes, &header, sizeof(header));
+		assert_ok(record_decode(&events, bytes, size, &out));
+		assert_int_equal(out.mmap.build_id_size, 0);
+		assert_int_equal(out.mmap.maj, majors[i]);
+		assert_int_equal(out.mmap.ino, 6);
+		assert_int_equal(out.mmap.ino_generation, 7);
+		assert_int_equal(out.misc & PERF_RECORD_MISC_MMAP_BUILD_ID, 0);
+		assert_string_equal(out.mmap.filename, "/lib/x.so");
+		free(bytes);
+	}
+	events_deinit(&events);
+}
+
 static void test_task_records(void **state)
 {
 	struct events events = {};
@@ -1653,6 +1689,7 @@ int main(void)
 		cmocka_unit_test(test_sample_layout),
 		cmocka_unit_test(test_sample_without_registers),
 		cmocka_unit_test(test_mmap2),
+		cmocka_unit_test(test_mmap2_with_a_foreign_flag),
 		cmocka_unit_test(test_what_linux_leaves_behind_a_record),
 		cmocka_unit_test(test_mmap_data),
 		cmocka_unit_test(test_task_records),
