@@ -197,7 +197,7 @@ def perf_system():
 @pytest.fixture(scope="session")
 def perf_sid(chroot):
     """perf 7, in the chroot; /tmp and the current directory are the same in there."""
-    return Program(*chroot.command, "perf")
+    return machine.SidPerf(*chroot.command, "perf")
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "collect/mapped_files.h"
 
+#include <linux/perf_event.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,36 +32,52 @@ static int open_mapped(pid_t pid, const struct proc_map *map)
 	return same_inode(mapped_file_open_path(pid, map->path), map->inode);
 }
 
-static struct build_id read_build_id(pid_t pid, const struct proc_map *map)
+static struct build_id read_build_id(int fd, const struct proc_map *map)
 {
 	_cleanup_(cleanup_elf_file_) struct elf_file *elf = NULL;
-	int fd = open_mapped(pid, map);
 
-	if (fd >= 0)
-		error_destroy(elf_file_open_fd(fd, map->path, &elf));
+	error_destroy(elf_file_open_fd(fd, map->path, &elf));
 	return elf ? elf->build_id : (struct build_id){};
 }
 
-struct build_id mapped_files_build_id(struct mapped_files *files, pid_t pid,
-				      const struct proc_map *map)
+static struct build_id find_build_id(struct mapped_files *files, pid_t pid,
+				     const struct proc_map *map)
 {
 	uint64_t device = (uint64_t)map->major << 32 | map->minor;
 	struct build_id id = {};
-	uint64_t *index;
+	uint64_t key = hash_combine(device, map->inode);
+	const uint64_t *index = map_find(&files->known, key);
 	bool is_new;
+	int fd;
 
 	if (!map->inode)
 		return id;
-	index = map_insert(&files->known, hash_combine(device, map->inode),
-			   files->ids.count, &is_new);
-	if (!index)
-		return id;
-	if (!is_new)
+	if (index)
 		return *index < files->ids.count ? files->ids.data[*index] : id;
-	id = read_build_id(pid, map);
+	fd = open_mapped(pid, map);
+	/* The process may have ended; another one may tell. */
+	if (fd < 0)
+		return id;
+	id = read_build_id(fd, map);
 	/* Without memory the index leads nowhere. */
-	(void)!vec_push(&files->ids, id);
+	if (map_insert(&files->known, key, files->ids.count, &is_new))
+		(void)!vec_push(&files->ids, id);
 	return id;
+}
+
+void mapped_files_put_build_id(struct mapped_files *files, pid_t pid,
+			       const struct proc_map *map,
+			       struct record *record)
+{
+	struct build_id id = find_build_id(files, pid, map);
+
+	if (!id.size)
+		return;
+	record->misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
+	record->mmap.maj = record->mmap.min = 0;
+	record->mmap.ino = 0;
+	record->mmap.build_id_size = id.size;
+	memcpy(record->mmap.build_id, id.data, id.size);
 }
 
 void mapped_files_deinit(struct mapped_files *files)

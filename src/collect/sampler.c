@@ -120,8 +120,13 @@ static struct perf_event_attr attr_tasks(const struct sampler_options *options)
 		.mmap2 = 1,
 		/* Who unwinds later looks for .eh_frame there. */
 		.mmap_data = options->callchain == CALLCHAIN_DWARF,
-		/* So that a reader can tell whether it has the same file. */
-		.build_id = 1,
+		/*
+		 * So that a reader can tell whether it has the same file. Where
+		 * events of whole CPUs ask for it, the kernel marks the maps in
+		 * other profilers' records, too (has_build_id() of
+		 * perfdata/record.c); perf 6.1 and samply 0.13 crash then.
+		 */
+		.build_id = options->threads.count != 0,
 		.comm = 1,
 		.comm_exec = 1,
 		.task = 1,

@@ -120,23 +120,10 @@ static struct error *synthesize_thread(const char *root, pid_t pid, pid_t tid,
 	return sink(arg, &record);
 }
 
-/* In the place of device and inode, as the kernel does it. */
-static void put_build_id(struct record *record, const struct build_id *id)
-{
-	if (!id->size)
-		return;
-	record->misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
-	record->mmap.maj = record->mmap.min = 0;
-	record->mmap.ino = 0;
-	record->mmap.build_id_size = id->size;
-	memcpy(record->mmap.build_id, id->data, id->size);
-}
-
 static struct error *synthesize_map(pid_t pid, const struct proc_map *map,
 				    struct mapped_files *files,
 				    record_sink *sink, void *arg)
 {
-	struct build_id id = {};
 	struct record record = {
 		.type = PERF_RECORD_MMAP2,
 		.misc = PERF_RECORD_MISC_USER,
@@ -159,8 +146,7 @@ static struct error *synthesize_map(pid_t pid, const struct proc_map *map,
 		record.misc |= PERF_RECORD_MISC_MMAP_DATA;
 	record.mmap.filename_len = (uint32_t)strlen(record.mmap.filename);
 	if (files)
-		id = mapped_files_build_id(files, pid, map);
-	put_build_id(&record, &id);
+		mapped_files_put_build_id(files, pid, map, &record);
 	return sink(arg, &record);
 }
 

@@ -18,6 +18,7 @@ void tracking_deinit(struct tracking *tracking)
 {
 	target_list_deinit(&tracking->targets);
 	vec_deinit(&tracking->ended);
+	mapped_files_deinit(&tracking->files);
 	process_table_destroy(tracking->processes);
 }
 
@@ -202,15 +203,36 @@ static struct error *number_taken(struct tracking *tracking,
 	return NULL;
 }
 
+static bool add_build_id(struct tracking *tracking, struct record *record)
+{
+	const struct record_mmap *m = &record->mmap;
+	struct proc_map map;
+
+	if (!tracking->adds_build_ids || record->type != PERF_RECORD_MMAP2 ||
+	    m->build_id_size)
+		return false;
+	map = (struct proc_map){ .start = m->start,
+				 .end = m->start + m->len,
+				 .offset = m->pgoff,
+				 .inode = m->ino,
+				 .major = m->maj,
+				 .minor = m->min,
+				 .path = m->filename };
+	mapped_files_put_build_id(&tracking->files, (pid_t)m->pid, &map,
+				  record);
+	return m->build_id_size;
+}
+
 /* As it is, unless something stands behind its end: perf looks there for the event. */
-static struct error *keep(struct tracking *tracking, const struct record *record)
+static struct error *keep(struct tracking *tracking,
+			  const struct record *record, bool is_changed)
 {
 	struct record whole;
 
 	if (record->type == PERF_RECORD_EXIT && tracking->exits->by_cpu)
 		return exits_hold(tracking->exits, record);
-	if (events_record_end(record->event, record->raw, record->size) ==
-	    record->size)
+	if (!is_changed && events_record_end(record->event, record->raw,
+					     record->size) == record->size)
 		return output_raw(tracking->output, record->time, record->raw,
 				  record->size);
 	whole = *record;
@@ -222,13 +244,16 @@ struct error *tracking_handle(struct tracking *tracking, const void *raw,
 			      size_t size)
 {
 	struct record record;
+	bool is_changed;
 	struct error *error =
 		record_decode(tracking->events, raw, size, &record);
 
+	if (error)
+		return error;
+	is_changed = add_build_id(tracking, &record);
+	error = number_taken(tracking, &record);
 	if (!error)
-		error = number_taken(tracking, &record);
-	if (!error)
-		error = keep(tracking, &record);
+		error = keep(tracking, &record, is_changed);
 	return error ? error : handle_task(tracking, &record);
 }
 
@@ -358,8 +383,7 @@ static void tell_unreadable(const struct tracking *tracking,
 }
 
 static struct error *synthesize_all(struct tracking *tracking,
-				    const struct tracking_start *start,
-				    struct mapped_files *files)
+				    const struct tracking_start *start)
 {
 	struct unreadable unreadable = {};
 	struct pid_list all = {};
@@ -367,8 +391,8 @@ static struct error *synthesize_all(struct tracking *tracking,
 
 	for (size_t i = 0; !error && i < all.count; i++) {
 		error = synthesize_process(start->root, all.data[i],
-					   start->data_maps, files, synthesized,
-					   tracking);
+					   start->data_maps, &tracking->files,
+					   synthesized, tracking);
 		if (!error || error->code == ERROR_NO_MEMORY)
 			continue;
 		if (unreadable.count++)
@@ -387,19 +411,18 @@ static struct error *synthesize_all(struct tracking *tracking,
 struct error *tracking_synthesize(struct tracking *tracking,
 				  const struct tracking_start *start)
 {
-	struct mapped_files files = MAPPED_FILES_INIT;
 	struct error *error =
 		synthesize_kernel(start->kernel, synthesized, tracking);
 
 	tracking->data_maps = start->data_maps;
+	tracking->adds_build_ids = start->system_wide;
 	if (!error && start->system_wide)
-		error = synthesize_all(tracking, start, &files);
+		error = synthesize_all(tracking, start);
 	for (size_t i = 0; !error && i < start->processes->count; i++)
 		error = synthesize_process(start->root,
 					   start->processes->data[i],
-					   start->data_maps, &files,
+					   start->data_maps, &tracking->files,
 					   synthesized, tracking);
-	mapped_files_deinit(&files);
 	if (!error)
 		error = loaded_programs_tell(start->programs, synthesized,
 					     tracking);

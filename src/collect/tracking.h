@@ -19,6 +19,7 @@
 #include "collect/exits.h"
 #include "collect/output.h"
 #include "collect/loaded_programs.h"
+#include "collect/mapped_files.h"
 #include "collect/python_threads.h"
 #include "collect/pythons.h"
 #include "collect/rings.h"
@@ -39,6 +40,12 @@ struct tracking {
 	struct target_list targets;
 	/* Maps that are not code are told of, too. */
 	bool data_maps;
+	/*
+	 * Of the whole system: records of maps have no build-ids from the
+	 * kernel (sampler.c, attr_tasks()), so they get these.
+	 */
+	bool adds_build_ids;
+	struct mapped_files files;
 	/* Processes whose first thread ended since the owner last emptied it. */
 	VEC(uint32_t) ended;
 	/* Records lost so far, as the rings of samples and those of tasks say. */
