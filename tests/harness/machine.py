@@ -95,6 +95,14 @@ class SystemPerf(Program):
         return (*args[:at], "--buildid-mmap", *args[at:])
 
 
+UNREADABLE = "another recorder here made Linux write records that perf cannot read: docs/kernel-names.md"
+
+
+def is_unreadable(perf, data):
+    """Of a recording of the whole system, UNREADABLE."""
+    return "KSYMBOL" in perf("script", "-f", "-i", data, status=None).stderr
+
+
 class SidPerf(Program):
     """perf 7, which does not ask for what makes samply 0.13 panic meanwhile, as it does perf 6.1 (SystemPerf)."""
 

@@ -11,6 +11,7 @@ import re
 
 import pytest
 
+from harness import machine
 from harness.machine import TRACEFS
 from harness.process import Program, run
 
@@ -113,8 +114,8 @@ def recordings(request, root, tmp_path_factory):
             if done.status and name.startswith("tracepoint") and "tracing" in done.stderr:
                 pytest.skip(f"no tracepoints here: {done.stderr.splitlines()[-1]}")
             assert not done.status, done
-            if "-a" in options and "KSYMBOL" in perf("script", "-i", data, status=None).stderr:
-                pytest.skip("another recorder here made Linux write records that perf cannot read: docs/kernel-names.md")
+            if "-a" in options and machine.is_unreadable(perf, data):
+                pytest.skip(machine.UNREADABLE)
             made[name] = data
         return made[name]
 
