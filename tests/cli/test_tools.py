@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from harness import pythons
 from harness.process import TOP, run, started
 
 TOOLS = TOP / "tests" / "tools"
@@ -240,6 +241,17 @@ def test_a_machine_without_other_interpreters(tmp_path):
                                 TOP / "tests/live" / f"{module}.py"], env=environ, text=True, capture_output=True)
         # 5: no case is left.
         assert found.returncode in (0, 5), found.stdout + found.stderr
+
+
+def test_pythons_are_asked_once(monkeypatch, tmp_path):
+    """By all runs of pytest that have one file of their answers."""
+    python, asked = tmp_path / "python", tmp_path / "asked"
+    python.write_text(f"#!/bin/sh\necho >>'{asked}'\necho '{{\"version\": [3, 11, 2]}}'\n")
+    python.chmod(0o755)
+    monkeypatch.setenv("KAA_PYTHON_FACTS", str(tmp_path / "facts"))
+    answers = [pythons.kept_answer([str(path)]) for path in (python, python, tmp_path / "none", tmp_path / "none")]
+    assert answers == [{"version": [3, 11, 2]}, {"version": [3, 11, 2]}, None, None]
+    assert asked.read_text() == "\n" and sorted(path.name for path in tmp_path.iterdir()) == ["asked", "facts", "python"]
 
 
 @pytest.fixture

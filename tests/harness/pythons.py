@@ -8,6 +8,8 @@ Looked for, in this order, each build once:
   - those of the chroot (tests/tools/chroot), which run in there
 
 Free-threaded builds are apart: what KAA_FREE_THREADED_PYTHON names, else those of tests/tools/freethreaded.
+
+KAA_PYTHON_FACTS: a file of what they said of themselves, which the first run of pytest writes: ./check has a run for each module.
 """
 import contextlib
 import functools
@@ -110,13 +112,36 @@ class Python:
             yield process, int(process.stdout.readline())
 
 
+def answer(command):
+    """What an interpreter says of itself, or None."""
+    try:
+        out = subprocess.run([*command, "-E", "-s", "-c", QUERY], stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=HANG)
+        return json.loads(out.stdout)
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return None
+
+
+def kept_answer(command):
+    """The same, from the file of those that were asked before, if there is to be one."""
+    name = os.environ.get("KAA_PYTHON_FACTS")
+    if not name:
+        return answer(command)
+    kept = json.loads(pathlib.Path(name).read_text()) if os.path.exists(name) else {}
+    key = " ".join(command)
+    if key not in kept:
+        kept[key] = answer(command)
+        # Others may read it meanwhile, or write one of their own.
+        mine = pathlib.Path(f"{name}.{os.getpid()}")
+        mine.write_text(json.dumps(kept))
+        mine.replace(name)
+    return kept[key]
+
+
 def ask(path, prefix, free_threaded=False):
     """The interpreter's facts, or None if it is none that kaa profiles."""
-    try:
-        out = subprocess.run([*map(str, prefix), str(path), "-E", "-s", "-c", QUERY], stdin=subprocess.DEVNULL,
-                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=HANG)
-        facts = json.loads(out.stdout)
-    except (OSError, ValueError, subprocess.TimeoutExpired):
+    facts = kept_answer([*map(str, prefix), str(path)])
+    if not facts:
         return None
     version = tuple(facts["version"][:2])
     known = version[0] == 3 and version[1] in AGENT_MINORS or version in OLD_SERIES
