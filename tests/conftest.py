@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Options and fixtures of the command-line and live tests; tests/README.md is their manual."""
+import collections
 import os
 import pathlib
 import re
@@ -96,17 +97,45 @@ def is_of_the_combinations(item):
     return not mark or zlib.crc32(item.name.encode()) % mark.args[0] == 0
 
 
+def python_of(item):
+    """The interpreter that it is a case of, or None."""
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    return params.get("python") or params.get("interpreter")
+
+
+def turn_of(item):
+    """A number of the test, the same for each interpreter: those that it takes differ from test to test, so all have their turn."""
+    return zlib.crc32(item.nodeid.replace(python_of(item).id, "").encode())
+
+
 def is_of_the_versions(item):
-    """Every other interpreter, always the same: which half it is differs from test to test, so all have their turn."""
-    python = getattr(item, "callspec", None) and item.callspec.params.get("python")
-    if not python or item.config.getoption("--python") or any(map(item.get_closest_marker, ("few_versions", "every_version"))):
+    """Every other interpreter of those that the fixture `python` has."""
+    python = python_of(item)
+    if "interpreter" in item.callspec.params or any(map(item.get_closest_marker, ("few_versions", "every_version"))):
         return True
-    turn = zlib.crc32(item.nodeid.replace(python.id, "").encode())
-    return (pythons.find_all() + pythons.free_threaded()[0]).index(python) % 2 == turn % 2
+    return (pythons.find_all() + pythons.free_threaded()[0]).index(python) % 2 == turn_of(item) % 2
 
 
-def is_chosen(item):
-    return is_of_the_combinations(item) and is_of_the_versions(item)
+def of_the_versions(cases):
+    """Of the cases of one test, each with another interpreter, about a third of all that there could be, always the same."""
+    cases, item = list(filter(is_of_the_versions, cases)), cases[0]
+    turn = turn_of(item) // 2
+    if any(map(item.get_closest_marker, ("every_version", "half_of_the_versions"))) or len(cases) < 3:
+        return cases
+    if item.get_closest_marker("few_versions"):
+        return [case for i, case in enumerate(cases) if i != turn % len(cases)]
+    if "interpreter" in item.callspec.params:
+        # Who takes fewer has chosen them.
+        return [case for i, case in enumerate(cases) if len(cases) < 6 or i % 3 == turn % 3]
+    return [case for i, case in enumerate(cases) if i % 3 != turn % 3]
+
+
+def chosen_cases(items):
+    by_test = collections.defaultdict(list)
+    for item in filter(is_of_the_combinations, items):
+        python = python_of(item) if not item.config.getoption("--python") else None
+        by_test[item.nodeid.replace(python.id, "") if python else item].append(item)
+    return {item for test, cases in by_test.items() for item in (of_the_versions(cases) if isinstance(test, str) else cases)}
 
 
 def pytest_collection_modifyitems(config, items):
@@ -115,7 +144,7 @@ def pytest_collection_modifyitems(config, items):
             if any(re.match(rf"got empty parameter set (for )?\[?\(?'?({INTERPRETERS})'?\b", mark.kwargs.get("reason", ""))
                    for mark in item.iter_markers("skip"))}
     if not config.getoption("--all-cases"):
-        left |= {item for item in items if item not in left and not is_chosen(item)}
+        left |= {*items} - left - chosen_cases([item for item in items if item not in left])
     if left:
         config.hook.pytest_deselected(items=[item for item in items if item in left])
         items[:] = [item for item in items if item not in left]

@@ -118,6 +118,7 @@ def interpreters():
     return [python for python in pythons.find() if python.version >= (3, 8)]
 
 
+@pytest.mark.half_of_the_versions
 @pytest.mark.parametrize("interpreter", interpreters(), ids=lambda python: python.id)
 def test_names_are_those_that_python_has(build_dir, interpreter, tmp_path):
     """Of a copy of each file without symbols. Nine of ten are named; the others have several names, or come to be later."""

@@ -126,6 +126,7 @@ def check_build_ids(pid):
     assert len(set(re.findall(r"Build ID: ([0-9a-f]+)", notes))) == 1000
 
 
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("variant, options", [("bare", ["--call-graph", "dwarf"]), ("frame pointers", ["-g"])])
 def test_jitdump(recording, slots, variant, options):
     recording.record(slots(variant), "perf_jit", "-k", "1", *options, where="/tmp")
@@ -135,6 +136,7 @@ def test_jitdump(recording, slots, variant, options):
     check_share(lines_are_right, recording.samples("srcline"))
 
 
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("variant, options", [("bare", ["--call-graph", "dwarf"]), ("frame pointers", ["-g"])])
 def test_elf_image(recording, slots, variant, options):
     recording.record(slots(variant), "perf_elf", *options)

@@ -153,6 +153,7 @@ def check_variables(dump, told):
     return seen
 
 
+@pytest.mark.half_of_the_versions
 @pytest.mark.old_versions
 @pytest.mark.and_free_threaded
 def test_stacks_are_those_of_the_program(kaa, python, scripts):
@@ -165,6 +166,7 @@ def test_stacks_are_those_of_the_program(kaa, python, scripts):
                for thread in dump["threads"])
 
 
+@pytest.mark.half_of_the_versions
 @pytest.mark.old_versions
 @pytest.mark.and_free_threaded
 def test_variables_are_those_of_the_program(kaa, python, scripts):
@@ -221,6 +223,7 @@ def library_values(kaa, python, script, *which, **options):
     return {local["name"]: (local["value"], told[local["name"]]) for local in frame["locals"] if local["name"] in told}
 
 
+@pytest.mark.half_of_the_versions
 @pytest.mark.and_free_threaded
 def test_values_of_the_library(kaa, python, scripts):
     """Dates, decimal numbers, deques, slots, members of enumerations, errors: as repr() has them."""
@@ -364,6 +367,7 @@ def test_no_stack_is_torn(kaa, python, scripts):
                         assert [(local["name"], local["value"] in "01234") for local in frame["locals"]] == [("depth", True)]
 
 
+@pytest.mark.half_of_the_versions
 @pytest.mark.old_versions
 def test_gil(kaa, python):
     kaa = python.kaa(kaa)
@@ -445,6 +449,7 @@ def check_native(dump, told):
     return natives
 
 
+@pytest.mark.half_of_the_versions
 @pytest.mark.old_versions
 @pytest.mark.and_free_threaded
 def test_native_functions(kaa, python, scripts):

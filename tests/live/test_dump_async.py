@@ -196,6 +196,7 @@ def check_waits(tasks, told):
         assert re.fullmatch((detail or "None").format(**numbers), str(tasks[name]["detail"])), name
 
 
+@pytest.mark.half_of_the_versions
 @pytest.mark.and_free_threaded
 def test_tasks_are_those_of_the_program(kaa, python, scripts):
     with parked(python, scripts) as (_, told):
@@ -311,6 +312,7 @@ def test_loops_of_threads(kaa, python):
     assert [len(tids) for tids in threads] == [1, 1, 1] and len(set.union(*threads)) == 3
 
 
+@pytest.mark.half_of_the_versions
 @pytest.mark.and_free_threaded
 def test_fields_of_tasks(python):
     """Where src/python/tasks.c says that this version has them."""

@@ -39,6 +39,7 @@ def check(kaa, data, enough):
     return samples
 
 
+@pytest.mark.half_of_the_versions
 @pytest.mark.old_versions
 @pytest.mark.and_free_threaded
 def test_no_stack_is_torn(kaa, python, scripts, tmp_path):

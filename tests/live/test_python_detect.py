@@ -52,6 +52,7 @@ def parse(output):
     return fields
 
 
+@pytest.mark.half_of_the_versions
 @pytest.mark.old_versions
 def test_addresses_are_those_of_the_dynamic_linker(python, interpreter, probe):
     found = parse(probe("detect", interpreter["file"]).stdout)
@@ -66,6 +67,7 @@ def test_addresses_are_those_of_the_dynamic_linker(python, interpreter, probe):
     assert found["tail_calls"] or sum(end - start for start, end in found["eval"]) > 25000
 
 
+@pytest.mark.half_of_the_versions
 @pytest.mark.old_versions
 def test_stripping_changes_nothing(interpreter, probe, tmp_path):
     stripped = tmp_path / "stripped"

@@ -60,11 +60,13 @@ def rows(table=TABLE):
     return {int(piece.split(",")[0]): piece[piece.index("\n") + 1:piece.index("})") + 3] for piece in pieces}
 
 
+@pytest.mark.every_version
 def test_row_is_what_the_headers_print(interpreter, tmp_path):
     expected = derive(interpreter, tmp_path)("row").stdout
     assert rows()[interpreter.version[1]] == expected[expected.index("\n") + 1:]
 
 
+@pytest.mark.half_of_the_versions
 def test_free_threaded_row_is_what_the_headers_print(python, tmp_path):
     """The same headers say it, if they are told that there is no GIL."""
     if python.version[1] not in rows(FREE_THREADED):
@@ -73,6 +75,7 @@ def test_free_threaded_row_is_what_the_headers_print(python, tmp_path):
     assert rows(FREE_THREADED)[python.version[1]] == expected[expected.index("\n") + 1:]
 
 
+@pytest.mark.half_of_the_versions
 @pytest.mark.and_free_threaded
 def test_list_of_tasks_is_where_the_headers_say(python, tmp_path):
     """Of free-threaded builds from 3.14 on: there micro releases differ."""
@@ -82,6 +85,7 @@ def test_list_of_tasks_is_where_the_headers_say(python, tmp_path):
     assert line and line in (TOP / "src/python/tasks.c").read_text(encoding="ascii")
 
 
+@pytest.mark.half_of_the_versions
 @pytest.mark.old_versions
 @pytest.mark.and_free_threaded
 def test_row_is_what_the_headers_say(python, derived, probe, tmp_path):
@@ -108,6 +112,7 @@ DAMAGES = [
 ]
 
 
+@pytest.mark.half_of_the_versions
 def test_other_layouts_are_refused(python, probe, tmp_path):
     if python.version < (3, 13):
         alpha = python.hexversion & 0xffff0000 | 0xa1

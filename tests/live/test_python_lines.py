@@ -20,6 +20,7 @@ def probe(request):
     return Program(path(request.config))
 
 
+@pytest.mark.half_of_the_versions
 @pytest.mark.old_versions
 @pytest.mark.and_free_threaded
 def test_lines_are_those_of_the_interpreter(python, probe, scripts):

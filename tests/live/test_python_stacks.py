@@ -37,6 +37,7 @@ def read_stacks(output):
     return stacks
 
 
+@pytest.mark.half_of_the_versions
 @pytest.mark.old_versions(first=(3, 6))
 @pytest.mark.and_free_threaded
 def test_stacks_are_those_of_the_process(root, still, probe):

@@ -70,6 +70,7 @@ def test_documentation_script(kaa, python, scripts, tmp_path):
     assert set(line for line, _ in hot.most_common(2)) == {4, 5}, hot
 
 
+@pytest.mark.half_of_the_versions
 @pytest.mark.old_versions
 @pytest.mark.and_free_threaded
 def test_shapes(kaa, python, scripts, oracle_of, tmp_path):

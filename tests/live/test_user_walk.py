@@ -43,6 +43,7 @@ def in_order(seen, kernels):
         yield found, kernel
 
 
+@pytest.mark.half_of_the_versions
 def test_the_kernels_stacks_are_those_of_user_space_and_of_the_program(kaa, python, scripts, tmp_path, request):
     data, out = tmp_path / "perf.data", tmp_path / "told.txt"
     recording = python.kaa(kaa).inside(TRACEFS)
