@@ -648,32 +648,48 @@ def test_killed_packing_recorder(kaa, newest_python, tmp_path):
     assert [sample.time for sample in samples] == sorted(sample.time for sample in samples)
 
 
-def test_packed_as_perf_packs(kaa, newest_python, perf, tmp_path):
-    """Stock perf shows the same samples of a packed file, which kaa inject unpacks."""
-    depth = 400
-    script = write(tmp_path / "deep.py", SPIN + f"""
+DEEP = 400
+
+
+@pytest.fixture(scope="module")
+def packed(kaa, newest_python, tmp_path_factory):
+    """A packed recording, DEEP calls deep."""
+    folder = tmp_path_factory.mktemp("packed")
+    script = write(folder / "deep.py", SPIN + f"""
 def down(n):
     if n:
         down(n - 1)
     else:
         spin(0.4)
-down({depth})
+down({DEEP})
 """)
-    packed, plain = tmp_path / "packed.data", tmp_path / "plain.data"
-    kaa.inside(noticed_in(packed))("record", "-z", "-F", "999", "-g", "-o", packed, *newest_python.command, script)
+    data = folder / "packed.data"
+    kaa.inside(noticed_in(data))("record", "-z", "-F", "999", "-g", "-o", data, *newest_python.command, script)
+    return data
+
+
+def test_packed_is_unpacked(kaa, packed, tmp_path):
+    plain = tmp_path / "plain.data"
     kaa("inject", "-i", packed, "-o", plain)
     assert packed.stat().st_size < plain.stat().st_size / 4
     ours = samples_of(kaa, packed)
     assert list(map(repr, ours)) == list(map(repr, samples_of(kaa, plain)))
-    assert max(sum(name == "down" for name, _, _ in sample.python) for sample in ours) == depth + 1
-    fields = "comm,tid,time,period,event,ip,sym,symoff,dso"
-    theirs = script_output.parse(perf("script", "-F", fields, "-i", packed).stdout)
-    assert [(s.tid, s.time) for s in theirs if s.event != "kaa"] == [(s.tid, s.time) for s in ours]
+    assert max(sum(name == "down" for name, _, _ in sample.python) for sample in ours) == DEEP + 1
+
+
+def test_packed_as_perf_packs(kaa, perf, packed):
+    """Stock perf shows the same samples of a packed file."""
+    text = perf("script", "-F", "comm,tid,time,period,event,ip,sym,symoff,dso", "-i", packed).stdout
+    theirs = [(sample.tid, sample.time) for sample in script_output.parse(text) if sample.event != "kaa"]
+    assert theirs == [(sample.tid, sample.time) for sample in samples_of(kaa, packed)]
     assert "compressed : Zstd, level = 1" in perf("report", "--header-only", "-i", packed).stdout
-    for level in ("-z22", "--compression-level=5"):
-        kaa.inside(noticed_in(packed))("record", level, "-F", "999", "-o", packed, *newest_python.command,
-                                       "-c", SPIN + "spin(0.3)")
-        assert names_in(samples_of(kaa, packed))["spin"] > 10
+
+
+@pytest.mark.parametrize("level", ["-z22", "--compression-level=5"])
+def test_how_well_it_is_packed(kaa, newest_python, tmp_path, level):
+    data = tmp_path / "perf.data"
+    kaa.inside(noticed_in(data))("record", level, "-F", "999", "-o", data, *newest_python.command, "-c", SPIN + "spin(0.3)")
+    assert names_in(samples_of(kaa, data))["spin"] > 10
 
 
 def test_killed_while_nothing_has_happened(kaa, tmp_path):

@@ -31,7 +31,8 @@ RECORDINGS = {
     "doc": (["-g"], ["PYTHON", "doc_script.py", "0.5"]),
     "spread": (["-g"], ["PYTHON", "spread.py", "0.4"]),
     "events": (["-g", "-e", "cpu-clock,page-faults"], ["PYTHON", "doc_script.py", "0.5"]),
-    "system": (["-g", "-a"], ["PYTHON", "doc_script.py", "0.5"]),
+    # All that runs on a busy machine meanwhile is much.
+    "system": (["-g", "-a", "-F", "299"], ["PYTHON", "doc_script.py", "0.5"]),
     "attach": (["-g"], ["PYTHON", "doc_script.py", "1000"]),
     "native": (["-g"], ["NATIVE"]),
     "deep": (["-g"], ["PYTHON", "deep.py", "300", "0.5"]),
