@@ -32,8 +32,8 @@ def screen(kaa, python, data):
 @pytest.mark.parametrize("share", [30, 5])
 def test_planted_shares(kaa, python, scripts, tmp_path, share):
     data = tmp_path / "perf.data"
-    took = python.kaa(kaa)("record", "-F", "999", "-g", "-o", data, "--", python.path, scripts / "planted.py",
-                           str(share), "1.2").stdout
+    took = python.kaa(kaa).inside(noticed_in(data))("record", "-F", "999", "-g", "-o", data, "--", python.path,
+                                                    scripts / "planted.py", str(share), "1.2").stdout
     light, heavy = map(float, took.split())
     text = screen(kaa, python, data)
     found = {name: own for (name, file), (own, total) in functions_of(text).items() if file.endswith("planted.py")}
