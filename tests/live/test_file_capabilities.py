@@ -117,7 +117,7 @@ def test_perf_stops_where_a_kaa_with_capabilities_starts(perf_system, capable, p
     user = 61000 + os.getpid() % 4000
     os.chown(folder, user, user)
     # Build-ids: see SystemPerf. A user's rings are small: where many dumped stacks fill them, perf loses where the images are.
-    words = [*as_user(user), *perf_system.command, "record", "-q", "--no-buildid", "-F", "99", "--call-graph", "dwarf,8192", "-o", "stock.data",
+    words = [*as_user(user), *perf_system.command, "record", "-q", "--buildid-mmap", "-F", "99", "--call-graph", "dwarf,8192", "-o", "stock.data",
              "./kaa", "run", "--perf-elf", "--dir", ".", public_python, "program.py", "1"]
 
     def named():
