@@ -172,7 +172,8 @@ def test_a_command_that_ends(bpf, kaa, scripts):
 def test_one_is_killed(bpf, kaa, program, who):
     """Without the screen the recorder ends; without the recorder the screen stays."""
     with top(kaa, "-p", str(program.pid), "-d", "0.2") as terminal:
-        terminal.wait_for("heavy")
+        # The list of waiting threads may have it, too, before there are samples.
+        terminal.wait_until(lambda: own_of(terminal, "heavy"), "samples of its function")
         recorder, = children_of(terminal.pid)
         os.kill(terminal.pid if who == "screen" else recorder, signal.SIGKILL)
         if who == "recorder":
