@@ -98,7 +98,8 @@ def test_threads_that_do_not_live_long(kaa, python, scripts, tmp_path, frequency
     # A machine that gives kaa no CPU has samples of the thread that lives on, and few others.
     if given > 0.5 * ran:
         assert abs(found / given - pieces / ran) < allowed, message
-    assert 0.02 * ran < given < 1.02 * ran + 0.1, message
+    assert given < 1.02 * ran + 0.1, message
+    # However little kaa has seen, it says how much it has not.
     if without:
         missing, all_of_it = map(float, without.groups())
         assert abs(all_of_it - ran) < 0.05 * ran + 0.2 and abs(given + missing - ran) < 0.05 * ran + 0.2, (given, ran, result.stderr)
