@@ -248,7 +248,7 @@ def test_pythons_are_asked_once(monkeypatch, tmp_path):
     python, asked = tmp_path / "python", tmp_path / "asked"
     python.write_text(f"#!/bin/sh\necho >>'{asked}'\necho '{{\"version\": [3, 11, 2]}}'\n")
     python.chmod(0o755)
-    monkeypatch.setenv("KAA_PYTHON_FACTS", str(tmp_path / "facts"))
+    monkeypatch.setattr(pythons, "FACTS", str(tmp_path / "facts"))
     answers = [pythons.kept_answer([str(path)]) for path in (python, python, tmp_path / "none", tmp_path / "none")]
     assert answers == [{"version": [3, 11, 2]}, {"version": [3, 11, 2]}, None, None]
     assert asked.read_text() == "\n" and sorted(path.name for path in tmp_path.iterdir()) == ["asked", "facts", "python"]

@@ -10,6 +10,7 @@ Looked for, in this order, each build once:
 Free-threaded builds are apart: what KAA_FREE_THREADED_PYTHON names, else those of tests/tools/freethreaded.
 
 KAA_PYTHON_FACTS: a file of what they said of themselves, which the first run of pytest writes: ./check has a run for each module.
+What pytest starts does not inherit it.
 """
 import contextlib
 import functools
@@ -28,6 +29,7 @@ AGENT_MINORS = range(6, 16)
 OLD_SERIES = [(2, 7), (3, 6), (3, 7)]
 # Those whose free-threaded builds kaa reads.
 FREE_THREADED_MINORS = (13, 14, 15)
+FACTS = os.environ.pop("KAA_PYTHON_FACTS", None)
 
 QUERY = """
 from __future__ import print_function
@@ -124,17 +126,16 @@ def answer(command):
 
 def kept_answer(command):
     """The same, from the file of those that were asked before, if there is to be one."""
-    name = os.environ.get("KAA_PYTHON_FACTS")
-    if not name:
+    if not FACTS:
         return answer(command)
-    kept = json.loads(pathlib.Path(name).read_text()) if os.path.exists(name) else {}
+    kept = json.loads(pathlib.Path(FACTS).read_text()) if os.path.exists(FACTS) else {}
     key = " ".join(command)
     if key not in kept:
         kept[key] = answer(command)
         # Others may read it meanwhile, or write one of their own.
-        mine = pathlib.Path(f"{name}.{os.getpid()}")
+        mine = pathlib.Path(f"{FACTS}.{os.getpid()}")
         mine.write_text(json.dumps(kept))
-        mine.replace(name)
+        mine.replace(FACTS)
     return kept[key]
 
 
