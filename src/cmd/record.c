@@ -202,16 +202,6 @@ static void format_size(struct strbuf *out, uint64_t size)
 		strbuf_printf(out, "%.1f MiB", (double)size / (1024 * 1024));
 }
 
-static void format_share(struct strbuf *out, uint64_t n, uint64_t of,
-			 const char *what)
-{
-	if (!n)
-		return;
-	strbuf_printf(out, ", %" PRIu64 " %s (", n, what);
-	strbuf_percent(out, n, of);
-	strbuf_putc(out, ')');
-}
-
 /* What time without samples was spent on. */
 static const char *without_samples(const struct record_setup *setup,
 				   const struct recorder *recorder)
@@ -303,10 +293,16 @@ static void say_stops(const struct poll_counts *polled)
 		message_note("%s", text.data);
 }
 
-/* "87 samples (2.3 %)"; false: so few are no news. */
+/* So few are no news. */
+static bool is_said(uint64_t n, uint64_t of)
+{
+	return n && n >= of / SAID_PART;
+}
+
+/* "87 samples (2.3 %)"; false: they are no news. */
 static bool put_part(struct strbuf *out, uint64_t n, uint64_t of)
 {
-	if (!n || n < of / SAID_PART)
+	if (!is_said(n, of))
 		return false;
 	strbuf_printf(out, "%" PRIu64 " sample%s (", n, plural(n));
 	strbuf_percent(out, n, of);
@@ -476,21 +472,41 @@ static void put_lost(const struct recorder_result *result, struct strbuf *out)
 	strbuf_puts(out, " not taken");
 }
 
+/* ", 4 with a truncated stack (2.3 %)"; ", all with": of those that are incomplete. */
+static void put_kind(struct strbuf *out, uint64_t n, uint64_t all, uint64_t of,
+		     const char *what, const char *why)
+{
+	if (!n)
+		return;
+	if (n != all)
+		strbuf_printf(out, ", %" PRIu64 " with %s (", n, what);
+	else
+		strbuf_printf(out, ", %swith %s (", n > 1 ? "all " : "", what);
+	strbuf_percent(out, n, of);
+	if (why && is_said(n, of))
+		strbuf_puts(out, why);
+	strbuf_putc(out, ')');
+}
+
 /* As many as a report has in its first line, and of which kinds; a stack may be of several. */
 static void put_incomplete(const struct stack_stats *s, uint64_t samples,
 			   bool polled, struct strbuf *out)
 {
-	strbuf_printf(out, ", %" PRIu64 " incomplete", s->incomplete);
-	format_share(out, s->truncated, samples, "with a truncated stack");
-	format_share(out, s->unreadable, samples,
-		     "with unreadable Python frames");
-	format_share(out, s->not_aligned, samples,
-		     "with Python frames not aligned");
-	format_share(out, s->missing_native, samples,
-		     "with native frames missing in code without unwind information");
+	uint64_t all = s->incomplete;
+
+	strbuf_printf(out, ", %" PRIu64 " incomplete", all);
+	put_kind(out, s->truncated, all, samples, "a truncated stack", NULL);
+	put_kind(out, s->unreadable, all, samples, "unreadable Python frames",
+		 NULL);
+	put_kind(out, s->not_aligned, all, samples, "Python frames not aligned",
+		 NULL);
+	put_kind(out, s->missing_native, all, samples,
+		 "native frames missing in code without unwind information",
+		 NULL);
 	if (!polled)
-		format_share(out, s->without_user, samples,
-			     "with nothing of the program's own code");
+		put_kind(out, s->without_user, all, samples,
+			 "nothing of the program's own code",
+			 ": of kernel threads, or of processes that were just beginning or ending");
 }
 
 /* is_whole: all that was counted is in the file. */
@@ -503,6 +519,10 @@ static void print_summary(const struct record_setup *setup,
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	const struct stack_stats *s = &result->stacks;
 
+	bool counts_incomplete =
+		setup->options.sampler.callchain != CALLCHAIN_NONE &&
+		setup->options.sampler.callchain != CALLCHAIN_DWARF;
+
 	format_size(&text, result->file_size);
 	strbuf_printf(&text, ", %" PRIu64 " sample%s%s", result->samples,
 		      plural(result->samples),
@@ -511,11 +531,12 @@ static void print_summary(const struct record_setup *setup,
 		strbuf_printf(&text, ", %" PRIu64 " with Python frames",
 			      s->with_python);
 	put_lost(result, &text);
-	if (setup->options.sampler.callchain != CALLCHAIN_NONE &&
-	    setup->options.sampler.callchain != CALLCHAIN_DWARF)
+	if (counts_incomplete)
 		put_incomplete(s, result->samples, polled, &text);
 	say_written(before, &text);
-	if (!record_say_no_python(recorder, setup, result))
+	/* The first line tells of them as incomplete, if it tells of those. */
+	if (!record_say_no_python(recorder, setup, result) &&
+	    (polled || !counts_incomplete))
 		say_without_stack(result, polled);
 	say_outside(result);
 	if (polled) {
