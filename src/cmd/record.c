@@ -17,6 +17,7 @@
 #include "cmd/framework/message.h"
 #include "cmd/record_answer.h"
 #include "cmd/record_before.h"
+#include "cmd/record_kept.h"
 #include "cmd/record_lacks.h"
 #include "cmd/record_left.h"
 #include "cmd/record_say.h"
@@ -509,6 +510,27 @@ static void put_incomplete(const struct stack_stats *s, uint64_t samples,
 			 ": of kernel threads, or of processes that were just beginning or ending");
 }
 
+/*
+ * Those that the file has. All other numbers are of what was taken: most of these are of
+ * samples that are in the file, too, and what is wrong with the recording is not only
+ * where it ends.
+ */
+static void put_samples(const struct record_before *before,
+			const struct recorder_result *result, bool is_whole,
+			struct strbuf *out)
+{
+	const char *path = is_whole ? NULL : record_before_find(before);
+	uint64_t n = result->samples, written = n;
+	bool is_known = is_whole || record_kept_samples(path, &written);
+
+	if (is_known && written < n)
+		strbuf_printf(out, ", %" PRIu64 " sample%s, the last of %" PRIu64 " are missing",
+			      written, plural(written), n);
+	else
+		strbuf_printf(out, ", %" PRIu64 " sample%s%s", n, plural(n),
+			      is_known ? "" : " of which the last are missing");
+}
+
 /* is_whole: all that was counted is in the file. */
 static void print_summary(const struct record_setup *setup,
 			  const struct record_before *before,
@@ -524,9 +546,7 @@ static void print_summary(const struct record_setup *setup,
 		setup->options.sampler.callchain != CALLCHAIN_DWARF;
 
 	format_size(&text, result->file_size);
-	strbuf_printf(&text, ", %" PRIu64 " sample%s%s", result->samples,
-		      plural(result->samples),
-		      is_whole ? "" : " of which the last are missing");
+	put_samples(before, result, is_whole, &text);
 	if (s->with_python)
 		strbuf_printf(&text, ", %" PRIu64 " with Python frames",
 			      s->with_python);
