@@ -202,6 +202,100 @@ static struct error *join_alike(const struct answer *a, struct threads *threads)
 	return error;
 }
 
+/* --- Children that are alike --- */
+
+/* A string, or PROFILE_NONE; a worker that runs no script itself has that of who started it. */
+static uint32_t script_of(const struct threads *threads, int32_t pid)
+{
+	enum { LEVELS_MAX = 4 };
+	struct answer_process process = answer_process(&threads->workers, pid);
+	const uint64_t *script = map_find(&threads->scripts, (uint32_t)pid);
+
+	for (int i = 0; !script && process.is_worker && i < LEVELS_MAX; i++) {
+		script = map_find(&threads->scripts, (uint32_t)process.parent);
+		process.parent = answer_process(&threads->workers,
+						process.parent).parent;
+	}
+	return script ? (uint32_t)*script : PROFILE_NONE;
+}
+
+/* How they are called where they have rows of their own. */
+static uint32_t row_name(const struct answer *a, const struct threads *threads,
+			 const struct thread *thread)
+{
+	const struct profile_task *task = profile_task(a->profile, thread->task);
+
+	return are_processes(threads) ? task->comm : profile_task_name(task);
+}
+
+/* The rows that would say the same have the same one; 0: the row is of no child. */
+static uint64_t alike_key(const struct answer *a, const struct threads *threads,
+			  const struct thread *thread)
+{
+	const struct profile_task *task = profile_task(a->profile, thread->task);
+	struct answer_process process = answer_process(&threads->workers, task->pid);
+	uint64_t hash;
+
+	if (task->pid <= 0 || task->pid != task->tid || thread->members > 1 ||
+	    (!process.parent && !process.is_worker))
+		return 0;
+	hash = hash_combine(process.is_worker, (uint32_t)process.parent);
+	hash = hash_combine(hash, row_name(a, threads, thread));
+	return hash_combine(hash, script_of(threads, task->pid)) | 1;
+}
+
+/* By key, how many there are. */
+static struct error *count_children(const struct answer *a,
+				    const struct threads *threads,
+				    struct map *ret)
+{
+	vec_for_each(thread, &threads->list) {
+		uint64_t key = alike_key(a, threads, thread);
+		uint64_t *count = key ? map_insert(ret, key, 0, NULL) : NULL;
+
+		if (key && !count)
+			return error_no_memory();
+		if (count)
+			++*count;
+	}
+	return NULL;
+}
+
+/*
+ * A program starts a process for each piece of its work: children of one process that
+ * are called alike and run the same script become one row, if they are more than have rows.
+ */
+static struct error *join_children(const struct answer *a,
+				   struct threads *threads)
+{
+	_cleanup_(map_deinit) struct map counts = {}, kept_at = {};
+	struct error *error = count_children(a, threads, &counts);
+	struct thread *rows = threads->list.data;
+	size_t kept = 0;
+
+	for (size_t i = 0; !error && i < threads->list.count; i++) {
+		uint64_t key = alike_key(a, threads, &rows[i]);
+		const uint64_t *count = key ? map_find(&counts, key) : NULL;
+		bool is_new = true;
+		uint64_t *at = NULL;
+
+		if (count && *count > THREADS_MAX) {
+			at = map_insert(&kept_at, key, kept, &is_new);
+			if (!at)
+				return error_no_memory();
+		}
+		if (!is_new) {
+			rows[*at].period += rows[i].period;
+			rows[*at].members++;
+			continue;
+		}
+		rows[kept++] = rows[i];
+	}
+	if (!error)
+		threads->list.count = kept;
+	return error;
+}
+
 /* --- Rows --- */
 
 static int compare_threads(const void *x, const void *y)
@@ -223,21 +317,6 @@ static bool is_outside(const struct profile_task *task,
 static bool is_ending(const struct profile_task *task)
 {
 	return task->tid == -1;
-}
-
-/* A string, or PROFILE_NONE; a worker that runs no script itself has that of who started it. */
-static uint32_t script_of(const struct threads *threads, int32_t pid)
-{
-	enum { LEVELS_MAX = 4 };
-	struct answer_process process = answer_process(&threads->workers, pid);
-	const uint64_t *script = map_find(&threads->scripts, (uint32_t)pid);
-
-	for (int i = 0; !script && process.is_worker && i < LEVELS_MAX; i++) {
-		script = map_find(&threads->scripts, (uint32_t)process.parent);
-		process.parent = answer_process(&threads->workers,
-						process.parent).parent;
-	}
-	return script ? (uint32_t)*script : PROFILE_NONE;
 }
 
 /* " (orders.py)", unless the process is called like its script. */
@@ -297,15 +376,35 @@ static void put_name(struct answer *a, const struct threads *threads,
 	put_parent(a, threads, task);
 }
 
-/* They have no number in common: "         bash (24 processes)". */
+/* ", 100 children of 609", ", 12 workers" */
+static void put_children(struct answer *a, const struct threads *threads,
+			 const struct thread *thread)
+{
+	int32_t pid = profile_task(a->profile, thread->task)->pid;
+	struct answer_process process = answer_process(&threads->workers, pid);
+
+	strbuf_printf(&a->text, ", %zu %s", thread->members,
+		      process.is_worker ? "workers" : "children");
+	if (process.parent)
+		strbuf_printf(&a->text, " of %" PRId32, process.parent);
+}
+
+/*
+ * They have no number in common: "         bash (24 processes)",
+ * "         python3 (orders.py), 100 children of 609".
+ */
 static void put_joined(struct answer *a, const struct threads *threads,
 		       const struct thread *thread)
 {
 	strbuf_fill(&a->text, ' ',
 		    are_processes(threads) ? NUMBER_WIDTH : 2 * NUMBER_WIDTH);
-	text_string(&a->text, a->profile,
-		    profile_task(a->profile, thread->task)->comm, "");
-	strbuf_printf(&a->text, " (%zu processes)", thread->members);
+	text_string(&a->text, a->profile, row_name(a, threads, thread), "");
+	if (thread->has_python) {
+		put_script(a, threads, profile_task(a->profile, thread->task));
+		put_children(a, threads, thread);
+	} else {
+		strbuf_printf(&a->text, " (%zu processes)", thread->members);
+	}
 	answer_end_line(a);
 }
 
@@ -347,9 +446,7 @@ static void put_names_of_others(struct answer *a, const struct threads *threads,
 		const struct thread *thread = &threads->list.data[first];
 		const struct profile_task *task =
 			profile_task(a->profile, thread->task);
-		uint32_t name = are_processes(threads) ?
-					task->comm :
-					profile_task_name(task);
+		uint32_t name = row_name(a, threads, thread);
 
 		for (i = 0; i < count && shown[i] != name; i++)
 			;
@@ -414,6 +511,8 @@ struct error *answer_put_threads(struct answer *a)
 		error = answer_find_scripts(a, &threads.scripts);
 	if (!error && threads.processes.count > 1)
 		error = answer_find_workers(a, &threads.workers);
+	if (!error && threads.processes.count > 1)
+		error = join_children(a, &threads);
 	is_told = threads.list.count > 1;
 	if (!error && is_told && !are_processes(&threads))
 		error = join_alike(a, &threads);

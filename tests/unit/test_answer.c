@@ -1168,6 +1168,43 @@ static void test_workers_are_told_from_their_parent(void **state)
 	model_deinit(&m);
 }
 
+/* A process for each piece of work says nothing that the others do not say. */
+static void test_children_that_are_alike_are_one_row(void **state)
+{
+	struct model m;
+
+	(void)state;
+	init(&m);
+	m.task = model_process(&m, 100, "python3");
+	model_sample(&m, 200000000, MAIN " I:eval " F "@3");
+	for (int i = 0; i < 8; i++) {
+		m.task = child(&m, 200 + i, "python3", 100);
+		model_sample(&m, 50000000, MAIN " I:eval " F "@3");
+	}
+	/* So few have rows. */
+	assert_screen_says(&m, 100, "\n  8.3%          200      python3 (x.py), child of 100\n");
+	m.task = child(&m, 208, "python3", 100);
+	model_sample(&m, 50000000, MAIN " I:eval " F "@3");
+	/* Other scripts, names and kinds are others. */
+	m.task = child(&m, 301, "python3", 100);
+	model_sample(&m, 140000000, "py:py::<module>:/srv/serve.py@3");
+	m.task = child(&m, 302, "python3", 100);
+	model_sample(&m, 120000000, MAIN " I:eval " BOOTSTRAP F "@3");
+	m.task = child(&m, 303, "other", 100);
+	model_sample(&m, 90000000, MAIN " I:eval " F "@3");
+	assert_screen_says(&m, 100, "\n total          process  name\n"
+				    " 45.0%                   python3 (x.py), 9 children of 100\n"
+				    " 20.0%          100      python3 (x.py)\n"
+				    " 14.0%          301      python3 (serve.py), child of 100\n"
+				    " 12.0%          302      python3 (x.py), worker of 100\n"
+				    "  9.0%          303      other (x.py), child of 100\n");
+	/* Beside threads. */
+	m.task = thread(&m, 105, "helper");
+	model_sample(&m, 1000000000, G " I:eval " F "@3");
+	assert_screen_says(&m, 100, "\n 22.5%                            python3 (x.py), 9 children of 100\n");
+	model_deinit(&m);
+}
+
 /* Of what runs the numbers are known: a hint has them, and no word to replace. */
 static void test_the_hint_about_waits_has_the_numbers(void **state)
 {
@@ -1797,6 +1834,7 @@ int main(void)
 		cmocka_unit_test(test_a_program_that_runs),
 		cmocka_unit_test(test_processes_have_their_scripts),
 		cmocka_unit_test(test_workers_are_told_from_their_parent),
+		cmocka_unit_test(test_children_that_are_alike_are_one_row),
 		cmocka_unit_test(test_the_hint_about_waits_has_the_numbers),
 		cmocka_unit_test(test_names_of_linked_functions),
 		cmocka_unit_test(test_what_has_no_names_is_said),
