@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/map.h"
+#include "base/thread_match.h"
 #include "profile/profile_window.h"
 
 /* Of what was recorded, its threads are listed, and not its processes. */
@@ -45,7 +46,7 @@ static bool is_meant(const struct profile *profile,
 	const char *name = profile_string(profile, task->name, NULL);
 	const char *comm = profile_string(profile, task->comm, "");
 
-	return !name || name_list_passes(names, name) || !is_listed(seen, comm);
+	return !name || thread_list_passes(names, name) || !is_listed(seen, comm);
 }
 
 struct error *named_tasks_keep(struct profile *profile, uint32_t recording,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "convert/sample_filter.h"
 
+#include "base/thread_match.h"
+
 /* As in perf, a sample without a time passes. */
 static bool is_in_time(const struct convert_times *times, uint64_t time)
 {
@@ -23,6 +25,6 @@ bool filter_record(const struct convert_options *options,
 bool filter_names(const struct convert_options *options, const char *comm,
 		  const char *name)
 {
-	return name_list_passes(&options->comms, comm) ||
-	       name_list_passes(&options->comms, name);
+	return thread_list_passes(&options->comms, comm) ||
+	       thread_list_passes(&options->comms, name);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/thread_match.h"
 
 /* A node of the red-black tree; 0 is the leaf that all empty links name. */
 struct rank {
@@ -596,10 +597,10 @@ static bool task_is_called(const struct profile *profile,
 			   const struct name_list *names,
 			   const struct profile_task *task)
 {
-	return name_list_passes(names,
-				profile_string(profile, task->comm, NULL)) ||
-	       name_list_passes(names,
-				profile_string(profile, task->name, NULL));
+	return thread_list_passes(names,
+				  profile_string(profile, task->comm, NULL)) ||
+	       thread_list_passes(names,
+				  profile_string(profile, task->name, NULL));
 }
 
 static bool task_passes(const struct profile *profile,

@@ -1308,6 +1308,10 @@ static void test_threads_are_those_that_are_listed_so(void **state)
 			      { 100, 103, "worker", "other" } },
 		named[] = { { 100, 100, "python3", "MainThread" },
 			    { 100, 102, "python3", "worker" } },
+		many[] = { { 100, 101, "python3", "Thread-1 (serve)" },
+			   { 100, 102, "python3", "Thread-22 (serve)" },
+			   { 100, 103, "python3", "Thread-N (serve)" },
+			   { 100, 104, "python3", "Thread-3 (store)" } },
 		processes[] = { { 100, 100, "python3", "MainThread" },
 				{ 200, 200, "python3", NULL } };
 	static const struct {
@@ -1321,6 +1325,10 @@ static void test_threads_are_those_that_are_listed_so(void **state)
 		{ threads, 4, { "MainThread", "python3" }, { 100, 101 } },
 		/* The list has no such name: it is the command's. */
 		{ named, 2, { "python3" }, { 100, 102 } },
+		/* As a list has those that differ in numbers alone. */
+		{ many, 4, { "Thread-N (serve)" }, { 101, 102, 103 } },
+		{ many, 4, { "Thread-2N (serve)", "Thread-N" }, { 0 } },
+		{ many, 4, { "Thread-22 (serve)" }, { 102 } },
 		/* Processes are listed by their commands. */
 		{ processes, 2, { "python3" }, { 100, 200 } },
 	};

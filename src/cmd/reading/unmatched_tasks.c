@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "base/thread_match.h"
+#include "base/vec.h"
 #include "cmd/framework/message.h"
 #include "view/unmatched.h"
 
@@ -36,19 +38,43 @@ static struct error *list_tasks(const struct seen_tasks *seen,
 	return NULL;
 }
 
+typedef VEC(const char *) word_vec;
+
+/* The words that no name fits, as the samples' own threads were asked. */
+static struct error *find_unmatched(const struct name_list *comms,
+				    const unmatched_thing_vec *things,
+				    word_vec *ret)
+{
+	for (size_t i = 0; i < comms->count; i++) {
+		bool fits = false;
+
+		vec_for_each(thing, things)
+			fits |= thing->name &&
+				thread_name_fits(comms->values[i], thing->name);
+		if (!fits && !vec_push(ret, comms->values[i]))
+			return error_no_memory();
+	}
+	return NULL;
+}
+
 static struct error *put_names(const struct name_list *comms,
 			       const struct seen_tasks *seen,
 			       struct strbuf *out)
 {
 	unmatched_thing_vec things = {};
+	word_vec words = {};
 	struct error *error;
 
 	if (!comms->count)
 		return NULL;
 	error = list_tasks(seen, TASK_COMM, &things);
 	if (!error)
-		unmatched_names("no sample is of a thread called", comms,
+		error = find_unmatched(comms, &things, &words);
+	if (!error && words.count)
+		unmatched_names("no sample is of a thread called",
+				&(struct name_list){ words.data, words.count },
 				&things, out);
+	vec_deinit(&words);
 	vec_deinit(&things);
 	return error;
 }
