@@ -51,6 +51,8 @@ struct annotate_settings {
 	struct input input;
 	struct progress progress;
 	struct listing_options options;
+	/* answer_columns_given() */
+	size_t columns_given;
 	enum color_mode color;
 	struct option_list event_words;
 	const char *symbols;
@@ -171,6 +173,7 @@ static struct error *prepare(struct annotate_settings *s,
 	s->options.color = wants_color(s);
 	/* A pager takes the terminal's place later on. */
 	s->options.columns = answer_columns(STDOUT_FILENO);
+	s->columns_given = answer_columns_given(STDOUT_FILENO);
 	s->input.options.inlines = s->input.inlines;
 	return error ? error : input_prepare(&s->input);
 }
@@ -327,7 +330,7 @@ static void name_table(const struct annotate_settings *s, const char *what,
 		      passed->is_interpreter ? " --interpreter-frames" : "",
 		      graph);
 	input_put_words(&s->input, &recording);
-	answer_name_command(recording.data, what, words.data, word, out);
+	answer_name_command(recording.data, 0, what, words.data, word, out);
 	/* Not the end of its line. */
 	strbuf_truncate(out, out->len - 1);
 }
@@ -571,10 +574,12 @@ static void put_more(const struct annotate_settings *s, struct listing *l,
 		strbuf_puts(&l->text, " of own time.\n");
 	}
 	input_put_words(&s->input, &recording);
-	answer_name_command(recording.data, "All of a function:  ",
-			    "annotate FUNCTION", NULL, &l->text);
-	answer_name_command(recording.data, "All of a file:      ",
-			    "annotate FILE.py", NULL, &l->text);
+	answer_name_command(recording.data, s->columns_given,
+			    "All of a function:  ", "annotate FUNCTION", NULL,
+			    &l->text);
+	answer_name_command(recording.data, s->columns_given,
+			    "All of a file:      ", "annotate FILE.py", NULL,
+			    &l->text);
 }
 
 static struct error *put_hottest(const struct annotate_settings *s,

@@ -41,6 +41,7 @@ static struct error *print(struct input *input, const char *recording)
 	struct answer_input answer = {
 		.recording = recording,
 		.columns = answer_columns(STDERR_FILENO),
+		.columns_given = answer_columns_given(STDERR_FILENO),
 		.is_brief = true,
 	};
 	struct progress progress = {};
@@ -73,7 +74,8 @@ void record_answer(const char *path)
 		return;
 	input_put_words(&input, &recording);
 	if (st.st_size > SIZE_MAX_READ) {
-		answer_print_next(recording.data, stderr);
+		answer_print_next(recording.data,
+				  answer_columns_given(STDERR_FILENO), stderr);
 		return;
 	}
 	let_interrupts_in();

@@ -57,6 +57,7 @@ struct report_settings {
 	const char *callers;
 	/* Of the terminal, before a pager. */
 	size_t columns;
+	size_t columns_given;
 	const char *dsos;
 	const char *symbols;
 	/* What filters did not find, a line each. */
@@ -549,6 +550,7 @@ static struct error *print_report(struct report_settings *s,
 		.recorded = input_recorded(path),
 		.symfs = s->input.symfs,
 		.columns = s->columns,
+		.columns_given = s->columns_given,
 		.is_filtered = input_is_filtered(&s->input),
 		.by_total = s->by_total,
 		.without_libraries = s->without_libraries,
@@ -612,18 +614,21 @@ static void name_other_reports(const struct report_settings *s)
 	_cleanup_strbuf_ struct strbuf recording = STRBUF_INIT;
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	const char *word;
+	size_t columns;
 
 	if (!s->wants_symbols || s->wants_table || s->tui || s->is_empty ||
 	    wants_text(s) || s->options.symbols.count != 1)
 		return;
 	word = s->options.symbols.values[0];
 	input_put_words(&s->input, &recording);
-	answer_name_command(recording.data, "With the source:   ", "annotate",
-			    word, &text);
+	columns = answer_columns_given(STDERR_FILENO);
+	answer_name_command(recording.data, columns, "With the source:   ",
+			    "annotate", word, &text);
 	if (s->has_callers)
-		answer_name_command(recording.data, "Who calls it:      ",
-				    "report --callers", word, &text);
-	message_lines(text.data);
+		answer_name_command(recording.data, columns,
+				    "Who calls it:      ", "report --callers",
+				    word, &text);
+	message_commands(text.data);
 }
 
 static struct error *run(void *arg, const struct arguments *args,
@@ -646,6 +651,7 @@ static struct error *run(void *arg, const struct arguments *args,
 	if (error)
 		return error;
 	settings->columns = answer_columns(STDOUT_FILENO);
+	settings->columns_given = answer_columns_given(STDOUT_FILENO);
 	if (isatty(STDOUT_FILENO))
 		settings->options.title_columns = settings->columns;
 	if (!settings->tui)

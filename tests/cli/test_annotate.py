@@ -129,7 +129,9 @@ def test_lines_fit(annotate):
 def test_lines_fit_a_pipe(annotate):
     """As wide as those of the report, whoever reads them; COLUMNS shows more."""
     without = {name: value for name, value in PLAIN.items() if name != "COLUMNS"}
-    assert annotate("--all", env=without).stdout == annotate("--all", env={**PLAIN, "COLUMNS": "100"}).stdout
+    texts = [annotate("--all", env=env).stdout for env in (without, {**PLAIN, "COLUMNS": "100"})]
+    # A command to copy has a line of its own where a width is given that it does not fit.
+    assert len({re.sub(r":\s+(?=\S*kaa annotate )", ": ", text) for text in texts}) == 1
 
 
 def blocks_of(tree):

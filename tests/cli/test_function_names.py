@@ -117,6 +117,22 @@ def test_one_function_and_nothing_else_names_the_reports_of_it(kaa, recording):
     assert not kaa("report", "--like-perf", "-i", recording, "-S", MIDDLE).stderr
 
 
+def test_commands_to_copy_are_lines_of_their_own_where_they_are_long(kaa, tmp_path):
+    """Behind what they are for where both fit, as on a wide terminal; nowhere is a command broken."""
+    stacks = {(("<module>", "/srv/app.py", 1, 9), ("made", "/srv/app.py", 3, 4)): 100}
+    path = planted.sampled(kaa, tmp_path / f"{'long' * 20}.data", stacks)
+    own, at = kaa.command[-1], f"-i {path}"
+    for columns, gap in ("80", "\n  "), ("2000", "      "):
+        env = {**os.environ, "COLUMNS": columns}
+        text = kaa("report", "-i", path, env=env).stdout
+        assert f"\nWho calls it:{gap}{own} report --callers made {at}\n" in text
+        assert all(len(line) <= int(columns) or line.startswith(f"  {own} ") for line in text.splitlines() if at in line), text
+        said = kaa("report", "--stdio", "-i", path, "-S", "made", env=env).stderr
+        assert f"\nWho calls it:{gap}{own} report --callers made {at}\n" in said
+        assert f"\nAll of a function:{gap.replace('      ', '  ')}{own} annotate FUNCTION {at}\n" in \
+            kaa("annotate", "-i", path, env=env).stdout
+
+
 @pytest.mark.parametrize("percent", [5, 20])
 def test_what_comes_next_where_the_hottest_function_has_no_source(kaa, percent, tmp_path):
     """Its callers; and the source of another function only if that takes much."""

@@ -37,9 +37,8 @@ static void fit_terminal(struct strbuf *line)
 }
 
 /* One write, so that lines of several processes do not mix. */
-static void put_line(struct strbuf *line)
+static void put_line(const struct strbuf *line)
 {
-	fit_terminal(line);
 	/* Results before remarks where both go to one terminal. */
 	fflush(stdout);
 	fwrite(line->data, 1, line->len, stderr);
@@ -53,10 +52,20 @@ static void print_line(const char *kind, const char *format, va_list args)
 	strbuf_printf(&line, "%s: %s", prefix, kind);
 	own_command_puts(&line, text.failed ? format : text.data);
 	strbuf_putc(&line, '\n');
+	fit_terminal(&line);
 	put_line(&line);
 }
 
 void message_lines(const char *text)
+{
+	_cleanup_strbuf_ struct strbuf lines = STRBUF_INIT;
+
+	strbuf_puts(&lines, text);
+	fit_terminal(&lines);
+	put_line(&lines);
+}
+
+void message_commands(const char *text)
 {
 	_cleanup_strbuf_ struct strbuf lines = STRBUF_INIT;
 

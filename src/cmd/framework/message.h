@@ -24,6 +24,8 @@ void message_warn(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
 /* Whole lines of another kaa, which has said them as these. */
 void message_lines(const char *text);
+/* Whole lines of what to type, as they are: a command that is copied is never broken. */
+void message_commands(const char *text);
 /* "kaa record: 'subject': message: strerror"; the error stays the caller's. */
 void message_error(const struct error *error);
 /* "kaa record: warning: " and the error, for what the command survives. */

@@ -15,6 +15,7 @@
 #include "explore/sources.h"
 #include "profile/symbol_word.h"
 #include "view/answer.h"
+#include "view/printable.h"
 #include "view/shell_word.h"
 
 enum {
@@ -28,34 +29,50 @@ static void tell_sources(void *arg, struct strbuf *out)
 	sources_tell(arg, out);
 }
 
-size_t answer_columns(int fd)
+size_t answer_columns_given(int fd)
 {
 	const char *set = getenv("COLUMNS");
 	unsigned long wanted = set ? strtoul(set, NULL, 10) : 0;
-	size_t columns = terminal_columns(fd);
 
 	if (wanted && wanted < COLUMNS_MAX)
 		return wanted;
+	return terminal_columns(fd);
+}
+
+size_t answer_columns(int fd)
+{
+	size_t columns = answer_columns_given(fd);
+
 	return columns ? columns : DEFAULT_COLUMNS;
 }
 
-void answer_name_command(const char *recording, const char *what,
-			 const char *words, const char *word,
+void answer_name_command(const char *recording, size_t columns,
+			 const char *what, const char *words, const char *word,
 			 struct strbuf *out)
 {
-	strbuf_puts(out, what);
-	shell_word(program_invocation_name, out);
-	strbuf_printf(out, " %s", words);
+	_cleanup_strbuf_ struct strbuf command = STRBUF_INIT;
+	size_t title = strlen(what);
+
+	shell_word(program_invocation_name, &command);
+	strbuf_printf(&command, " %s", words);
 	if (word) {
-		strbuf_putc(out, ' ');
-		shell_word(word, out);
+		strbuf_putc(&command, ' ');
+		shell_word(word, &command);
 	}
-	strbuf_puts(out, recording);
-	strbuf_putc(out, '\n');
+	strbuf_puts(&command, recording);
+	if (columns &&
+	    title + printable_width(command.data, command.len) > columns) {
+		while (title && what[title - 1] == ' ')
+			title--;
+		strbuf_printf(out, "%.*s\n  %s\n", (int)title, what,
+			      command.data);
+		return;
+	}
+	strbuf_printf(out, "%s%s\n", what, command.data);
 }
 
 /* The source of the function; where that has no name, of its file. */
-static void name_source(const char *recording,
+static void name_source(const char *recording, size_t columns,
 			const struct python_symbol *function, struct strbuf *out)
 {
 	_cleanup_strbuf_ struct strbuf word = STRBUF_INIT;
@@ -65,12 +82,12 @@ static void name_source(const char *recording,
 	else
 		strbuf_append(&word, function->qualname,
 			      function->qualname_length);
-	answer_name_command(recording, "With the source:   ", "annotate",
-			    word.data, out);
+	answer_name_command(recording, columns, "With the source:   ",
+			    "annotate", word.data, out);
 }
 
 /* Nobody asks who calls a module's body. */
-static void name_callers(const char *recording,
+static void name_callers(const char *recording, size_t columns,
 			 const struct python_symbol *hottest,
 			 struct strbuf *out)
 {
@@ -79,8 +96,8 @@ static void name_callers(const char *recording,
 	if (hottest->qualname[0] == '<')
 		return;
 	strbuf_append(&word, hottest->qualname, hottest->qualname_length);
-	answer_name_command(recording, "Who calls it:      ", "report --callers",
-			    word.data, out);
+	answer_name_command(recording, columns, "Who calls it:      ",
+			    "report --callers", word.data, out);
 }
 
 struct next_commands {
@@ -94,6 +111,7 @@ static void name_commands(const void *arg, const char *hottest,
 {
 	const struct next_commands *next = arg;
 	const struct answer_input *input = next->input;
+	size_t columns = input->columns_given;
 	_cleanup_strbuf_ struct strbuf recording = STRBUF_INIT;
 	struct python_symbol python;
 
@@ -103,27 +121,28 @@ static void name_commands(const void *arg, const char *hottest,
 		shell_word(input->event_name, &recording);
 	}
 	if (input->is_brief) {
-		answer_name_command(recording.data, "All of it:  ", "report",
-				    NULL, out);
+		answer_name_command(recording.data, columns, "All of it:  ",
+				    "report", NULL, out);
 		return;
 	}
 	if (in_file && python_symbol_parse(in_file, &python))
-		name_source(recording.data, &python, out);
+		name_source(recording.data, columns, &python, out);
 	if (hottest && python_symbol_parse(hottest, &python))
-		name_callers(recording.data, &python, out);
-	answer_name_command(recording.data, "As a flame graph:  ",
+		name_callers(recording.data, columns, &python, out);
+	answer_name_command(recording.data, columns, "As a flame graph:  ",
 			    "flamegraph", NULL, out);
 	if (!next->python_only)
-		answer_name_command(recording.data, "C functions, too:  ",
+		answer_name_command(recording.data, columns,
+				    "C functions, too:  ",
 				    "report --native --no-children", NULL, out);
 }
 
-void answer_print_next(const char *recording, FILE *out)
+void answer_print_next(const char *recording, size_t columns, FILE *out)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
-	answer_name_command(recording, "Where the time went:  ", "report", NULL,
-			    &text);
+	answer_name_command(recording, columns, "Where the time went:  ",
+			    "report", NULL, &text);
 	fputs(text.data, out);
 }
 

@@ -23,8 +23,9 @@ struct answer_input {
 	int64_t recorded;
 	/* In front of the paths of source files, or NULL. */
 	const char *symfs;
-	/* answer_columns() */
+	/* answer_columns(), answer_columns_given() */
 	size_t columns;
+	size_t columns_given;
 	/* Some of the samples were left out. */
 	bool is_filtered;
 	/* See struct answer_options. */
@@ -43,6 +44,8 @@ struct answer_input {
  * asked before a pager takes the terminal's place.
  */
 size_t answer_columns(int fd);
+/* The same; 0: nobody says. */
+size_t answer_columns_given(int fd);
 
 struct error *answer_print(const struct profile *profile,
 			   const struct answer_input *input, FILE *out);
@@ -50,13 +53,14 @@ struct error *answer_print(const struct profile *profile,
 /*
  * Appends a line of what to type: "As a flame graph:  kaa flamegraph", with kaa as
  * the user called it, and input_put_words() behind it. word is one more argument, or
- * NULL.
+ * NULL. What is wider than `columns` has a line for the command alone, which is never
+ * broken, since it is copied; 0: nothing is too wide.
  */
-void answer_name_command(const char *recording, const char *what,
-			 const char *words, const char *word,
+void answer_name_command(const char *recording, size_t columns,
+			 const char *what, const char *words, const char *word,
 			 struct strbuf *out);
 
 /* What to type for the screen, a line. */
-void answer_print_next(const char *recording, FILE *out);
+void answer_print_next(const char *recording, size_t columns, FILE *out);
 
 #endif

@@ -102,7 +102,7 @@ static struct error *none_called(const struct callers *c, bool has_native)
 	struct error *error;
 
 	if (has_native) {
-		answer_name_command(c->input->recording, "its callers: ",
+		answer_name_command(c->input->recording, 0, "its callers: ",
 				    "report --children -g callee -S", c->word,
 				    &text);
 		return error_create(ERROR_NOT_FOUND,
