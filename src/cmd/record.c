@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/faults.h"
+#include "base/late_samples.h"
 #include "base/plural.h"
 #include "cmd/framework/command.h"
 #include "cmd/framework/manual.h"
@@ -348,20 +349,22 @@ static void say_outside(const struct recorder_result *result)
 static void say_late(const struct record_setup *setup,
 		     const struct recorder_result *result)
 {
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT, off = STRBUF_INIT;
 	uint64_t late = result->polled.late, all = late + result->samples;
 	/* By wall time the kernel's account tells what they would have shown. */
 	bool is_much = late > all / FAULT_LATE_PART &&
 		       setup->options.sampler.time != TIME_BY_CLOCK &&
 		       setup->options.sampler.time != TIME_OF_TASKS;
 
-	if (put_part(&text, late, all))
-		message_note("kaa came too late to take %s, because the program had the CPU; the next samples stand for that time, too%s%s",
-			     text.data,
-			     is_much ?
-				     ", so shares may be off by many points: record while fewer programs run, without 'nice'" :
-				     "",
-			     is_much && geteuid() ? ", or as root" : "");
+	if (!put_part(&text, late, all))
+		return;
+	if (is_much)
+		strbuf_printf(&off,
+			      ", so shares may be off by %.0f points: record while fewer programs run, without 'nice'%s",
+			      late_samples_points(late, result->samples),
+			      geteuid() ? ", or as root" : "");
+	message_note("kaa came too late to take %s, because the program had the CPU; the next samples stand for that time, too%s",
+		     text.data, off.data);
 }
 
 static void say_rejected(const struct poll_counts *polled)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/faults.h"
+#include "base/late_samples.h"
 #include "base/plural.h"
 #include "base/python_command.h"
 #include "profile/frame_line.h"
@@ -438,10 +439,13 @@ static void put_missing(uint64_t missing, uint64_t seen, const char *what,
 		      what, 100.0 * (double)missing / (double)(seen + missing));
 }
 
-/* Samples stand for what was seen; on a busy machine much may be missing. */
-static void doubt_missing_time(const struct profile *profile,
-			       const struct profile_event *event,
-			       const struct own_time *own, struct strbuf *out)
+/*
+ * Samples stand for what was seen; on a busy machine much may be missing. Returns the
+ * time of which that is said.
+ */
+static uint64_t doubt_missing_time(const struct profile *profile,
+				   const struct profile_event *event,
+				   const struct own_time *own, struct strbuf *out)
 {
 	uint64_t missing = answer_recorded_time(profile, event, FAULT_WITHOUT_SAMPLES);
 	uint64_t seen = own->all.period;
@@ -449,8 +453,9 @@ static void doubt_missing_time(const struct profile *profile,
 	if (event->unit != EVENT_NANOSECONDS || event->kind != EVENT_ON_CPU ||
 	    missing <= missing_by_chance(event, &own->all, missing) ||
 	    missing <= (seen + missing) / 10)
-		return;
+		return 0;
 	put_missing(missing, seen, "CPU", out);
+	return missing;
 }
 
 /* Threads ended, and nobody had seen what they did before. */
@@ -495,20 +500,26 @@ static void doubt_chance(const struct profile_event *event,
 
 /*
  * Where the program keeps the CPU until it makes way, samples are missed before that
- * and not elsewhere.
+ * and not elsewhere: all of them may have been in one function, or none. missing is
+ * what doubt_missing_time() has said, so this is of the rest of the time.
  */
 static void doubt_late(const struct profile *profile,
 		       const struct profile_event *event,
-		       const struct own_time *own, struct strbuf *out)
+		       const struct own_time *own, uint64_t missing,
+		       struct strbuf *out)
 {
 	uint64_t late = answer_recorded(profile, event, FAULT_LATE);
 	uint64_t all = own->all.samples + late;
+	double seen = (double)own->all.period;
+	double rest = missing ? seen / (seen + (double)missing) : 1;
 
 	if (late <= all / FAULT_LATE_PART)
 		return;
-	strbuf_puts(out, "The machine was busy: ");
+	strbuf_puts(out, "The machine was busy, and ");
 	strbuf_percent(out, late, all);
-	strbuf_puts(out, " of the samples came too late, and shares may be off by many points.\n");
+	strbuf_printf(out, " of the samples came too late: shares may be off by %s%.0f points.\n",
+		      missing ? "another " : "",
+		      late_samples_points(late, own->all.samples) * rest);
 }
 
 static bool is_by_clock(const struct profile_event *event)
@@ -555,12 +566,14 @@ void answer_doubts(const struct profile *profile, uint32_t event,
 		   const struct own_time *own, struct strbuf *out)
 {
 	size_t before = out->len;
+	uint64_t missing;
 
 	if (!options->is_filtered) {
-		doubt_missing_time(profile, &profile->events.data[event], own,
-				   out);
+		missing = doubt_missing_time(
+			profile, &profile->events.data[event], own, out);
 		doubt_wall_time(profile, &profile->events.data[event], own, out);
-		doubt_late(profile, &profile->events.data[event], own, out);
+		doubt_late(profile, &profile->events.data[event], own, missing,
+			   out);
 	}
 	doubt_looks(profile, &profile->events.data[event], out);
 	/* Waits that are not short are samples for certain. */

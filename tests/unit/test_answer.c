@@ -2,6 +2,7 @@
 /* The first screen of a report: what stands in it, and that it fits. */
 #include "assert_says.h"
 
+#include "base/late_samples.h"
 #include "model.h"
 #include "perfdata/kaa_stream.h"
 #include "profile/installed_path.h"
@@ -371,7 +372,48 @@ static void test_late_samples_are_said(void **state)
 	(void)state;
 	check_counted(FAULT_LATE, 40, 100, "came too late");
 	check_counted(FAULT_LATE, 40, 100,
-		      "\nThe machine was busy: 10 % of the samples came too late, and shares may be off by many points.\n");
+		      "\nThe machine was busy, and 10 % of the samples came too late: shares may be off by 10 points.\n");
+	check_counted(FAULT_LATE, 40, 500,
+		      "\nThe machine was busy, and 36 % of the samples came too late: shares may be off by 36 points.\n");
+}
+
+/* Where the function that has none of the samples has all that is missing. */
+static void test_late_samples_beside_missing_time(void **state)
+{
+	struct faults *faults;
+	struct model m;
+
+	(void)state;
+	init(&m);
+	faults = &m.profile->recordings.data[0].faults;
+	for (int i = 0; i < 500; i++)
+		model_sample(&m, 1000000, MAIN " I:eval " F "@3");
+	assert_ok(faults_add(faults, FAULT_OF_RECORDER, 500, FAULT_LATE));
+	assert_screen_says(&m, 100, "too late: shares may be off by 50 points.\n");
+	/* Half of the time, and half of what is left of it: a quarter is seen. */
+	assert_ok(faults_add(faults, FAULT_OF_RECORDER, 500000, FAULT_WITHOUT_SAMPLES));
+	assert_screen_says(&m, 100, "have no samples: shares may be off by 50 points.\n");
+	assert_screen_says(&m, 100, "too late: shares may be off by another 25 points.\n");
+	model_deinit(&m);
+}
+
+/* By hand: a function with so many of the taken samples has none or all of the others. */
+static void test_late_samples_in_one_function(void **state)
+{
+	(void)state;
+	for (int taken = 1; taken <= 100; taken += 33)
+		for (int late = 0; late <= 300; late += 60)
+			for (int own = 0; own <= taken; own++) {
+				double share = 100.0 * own / taken, all = taken + late;
+				double least = 100.0 * own / all;
+				double most = 100.0 * (own + late) / all;
+				double bound = late_samples_points((uint64_t)late, (uint64_t)taken);
+
+				assert_true(share - least < bound + 1e-9);
+				assert_true(most - share < bound + 1e-9);
+				if (own == taken)
+					assert_true(share - least > bound - 1e-9);
+			}
 }
 
 /* Where polling left something out, "none lost" would be half of the truth. */
@@ -1810,6 +1852,8 @@ int main(void)
 		cmocka_unit_test(test_time_without_samples_is_said),
 		cmocka_unit_test(test_most_of_a_short_time_is_said),
 		cmocka_unit_test(test_late_samples_are_said),
+		cmocka_unit_test(test_late_samples_beside_missing_time),
+		cmocka_unit_test(test_late_samples_in_one_function),
 		cmocka_unit_test(test_samples_not_taken_are_in_the_first_line),
 		cmocka_unit_test(test_recording_that_was_cut_off),
 		cmocka_unit_test(test_few_samples_of_sleep_are_many_looks),
