@@ -17,6 +17,7 @@
 #include "cmd/reading/missing.h"
 #include "cmd/reading/recorded_code.h"
 #include "cmd/reading/unmatched_tasks.h"
+#include "explore/joined_parts.h"
 #include "explore/line_function.h"
 #include "explore/listing.h"
 #include "explore/native_listing.h"
@@ -595,6 +596,8 @@ static struct error *put_hottest(const struct annotate_settings *s,
 		error = error_create(
 			ERROR_NOT_FOUND,
 			"no sample has Python code; name a native function to see its instructions");
+	if (!error)
+		error = joined_parts(l, &parts);
 	vec_for_each(part, &parts)
 		if (!error)
 			error = put_part(l, part);

@@ -2,11 +2,13 @@
 #include "explore/annotate_words.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/compare.h"
 #include "base/map.h"
 #include "explore/native_hits.h"
 #include "profile/frame_line.h"
+#include "profile/spent.h"
 #include "profile/symbol_word.h"
 
 /* --- What a word calls -------------------------------------------------- */
@@ -192,6 +194,60 @@ static int compare_parts(const void *x, const void *y)
 	return order ? order : compare_u64(a->line, b->line);
 }
 
+/* --- A line once -------------------------------------------------------- */
+
+bool annotate_part_is_nameless(const struct profile *profile,
+			       const struct annotate_part *part)
+{
+	const char *symbol = profile_string(profile, part->name, "");
+	struct python_symbol python;
+	const char *dot;
+
+	if (part->kind != ANNOTATE_FUNCTION || spent_is_module_body(symbol) ||
+	    !python_symbol_parse(symbol, &python))
+		return false;
+	dot = memrchr(python.qualname, '.', python.qualname_length);
+	return (dot ? dot[1] : python.qualname[0]) == '<';
+}
+
+/*
+ * A lambda's line is one of the function that makes it, too, and a decorator's one of
+ * the module. A line of a def stands for its function; else it is itself, with what is
+ * around it; and a lambda stands for a line that nothing else ran.
+ */
+static int line_rank(const struct finder *f, const struct annotate_part *part)
+{
+	if (part->kind == ANNOTATE_LINE)
+		return 1;
+	return annotate_part_is_nameless(f->weights->profile, part) ? 2 : 0;
+}
+
+static bool shows_line_better(const struct finder *f,
+			      const struct annotate_part *a,
+			      const struct annotate_part *b)
+{
+	int order = line_rank(f, a) - line_rank(f, b);
+
+	return order ? order < 0 : a->total > b->total;
+}
+
+/* Of the parts that a line of a file is in, one is shown. */
+static void keep_one_for_line(struct finder *f)
+{
+	size_t kept = 0, i;
+
+	vec_for_each(part, &f->parts) {
+		for (i = 0; i < kept; i++)
+			if (f->parts.data[i].file == part->file)
+				break;
+		if (i == kept)
+			f->parts.data[kept++] = *part;
+		else if (shows_line_better(f, part, &f->parts.data[i]))
+			f->parts.data[i] = *part;
+	}
+	f->parts.count = kept;
+}
+
 struct error *annotate_words_find(const struct weights *weights,
 				  const char *word, bool exact, bool by_samples,
 				  struct annotate_parts *ret, bool *called)
@@ -204,6 +260,8 @@ struct error *annotate_words_find(const struct weights *weights,
 	*called = f.parts.count != 0;
 	if (!error)
 		error = weigh_parts(&f);
+	if (!error && f.word.line)
+		keep_one_for_line(&f);
 	if (!error && f.parts.count)
 		qsort(f.parts.data, f.parts.count, sizeof(*f.parts.data),
 		      compare_parts);

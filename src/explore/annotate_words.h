@@ -47,9 +47,14 @@ struct error *annotate_part_weigh(const struct weights *weights, size_t event,
 				  const struct annotate_part *part,
 				  struct weight_pair *ret);
 
+/* A lambda, a comprehension: its source is a part of another statement. */
+bool annotate_part_is_nameless(const struct profile *profile,
+			       const struct annotate_part *part);
+
 /*
  * Appends what one word calls and samples of the events have, heaviest own time
- * first, each once; *called is false if it calls nothing in the profile. exact:
+ * first, each once; *called is false if it calls nothing in the profile. Of a line
+ * it is one part of each file that the word calls. exact:
  * the whole name of a symbol alone is a name. by_samples: what has most samples
  * is heaviest, else what has the largest period.
  */

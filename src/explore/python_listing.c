@@ -22,8 +22,6 @@ enum {
 	CONTEXT_LINE = 5,
 	CONTEXT_FILE = 3,
 	CONTEXT_HOT = 2,
-	/* Of a function, where only its hottest lines are shown. */
-	HOT_LINES = 5,
 	/* A header of more lines is folded, too. */
 	HEADER_MAX = 12,
 	/* What own time consists of. */
@@ -277,7 +275,7 @@ static bool *mark_points(const struct python_listing *p)
 			   (p->part->kind != ANNOTATE_LINE ||
 			    p->points.data[i] == p->part->line);
 	if (marks && p->l->options->only_hottest)
-		for (int i = 0; i < HOT_LINES; i++)
+		for (int i = 0; i < PYTHON_LISTING_HOT; i++)
 			if (!mark_hottest(p, marks, !i))
 				break;
 	if (marks && p->l->options->only_hottest)
@@ -706,6 +704,32 @@ static void put_all(struct python_listing *p)
 	put_fold(p, next, p->last);
 }
 
+static void find_file(struct python_listing *p)
+{
+	const struct listing *l = p->l;
+
+	p->file = sources_find(l->sources, profile_string(l->profile, p->part->file,
+							  "<unknown>"));
+	p->lines = p->file ? p->file->source.starts.count : 0;
+}
+
+struct error *python_listing_lines(struct listing *listing,
+				   const struct annotate_part *part,
+				   struct weights_lines *ret)
+{
+	struct python_listing p = { .l = listing, .part = part };
+	struct error *error;
+
+	find_file(&p);
+	error = find_lines(&p);
+	vec_for_each(line, &p.points)
+		if (!error && !vec_push(ret, *line))
+			error = error_no_memory();
+	vec_deinit(&p.points);
+	vec_deinit(&p.others);
+	return error;
+}
+
 struct error *python_listing_put(struct listing *listing,
 				 const struct annotate_part *part)
 {
@@ -715,10 +739,7 @@ struct error *python_listing_put(struct listing *listing,
 				    .spent = STRBUF_INIT };
 	struct error *error;
 
-	p.file = sources_find(listing->sources,
-			      profile_string(listing->profile, part->file,
-					     "<unknown>"));
-	p.lines = p.file ? p.file->source.starts.count : 0;
+	find_file(&p);
 	error = find_lines(&p);
 	if (!error)
 		error = begin(&p);

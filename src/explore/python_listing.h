@@ -6,6 +6,9 @@
 #include "base/error.h"
 #include "explore/listing.h"
 
+/* So many lines of a part are shown where only its hottest ones are. */
+enum { PYTHON_LISTING_HOT = 5 };
+
 /*
  * Appends a part that is not native. A function is shown with the functions in
  * it, whose time is said to be theirs. Where there is no text, the numbers of
@@ -13,5 +16,13 @@
  */
 struct error *python_listing_put(struct listing *listing,
 				 const struct annotate_part *part);
+
+/*
+ * Appends the lines with samples that such a part has, ascending: of a function all
+ * from its beginning to its end, of a module's body those of no other function.
+ */
+struct error *python_listing_lines(struct listing *listing,
+				   const struct annotate_part *part,
+				   struct weights_lines *ret);
 
 #endif

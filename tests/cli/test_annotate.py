@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import sysconfig
+import types
 
 import pytest
 
@@ -48,6 +49,72 @@ def test_time_without_python_code(kaa, tmp_path):
         # Where all samples have Python code there is no such row.
         missing = kaa("annotate", "-i", path, "--comms", "nobody", "[no Python code]", env=PLAIN, status=1)
         assert not missing.stdout
+
+
+SHAPES = """\
+import functools
+
+
+def spin(n): return sum([i * i for i in range(n)])
+
+
+@functools.lru_cache(
+    maxsize=1)
+def made(n):
+    return sorted(range(n),
+                  key=lambda x: -x)
+
+
+while True: print(max(range(9), key=lambda x: spin(x)), made(3))
+"""
+
+
+def shapes(kaa, folder, module_lines):
+    """A sample of each line of each code object that the compiler makes of SHAPES; of the module's body those that are asked for."""
+    path, stacks = folder / "shapes.py", {}
+    path.write_text(SHAPES)
+
+    def add(code, callers):
+        me = (getattr(code, "co_qualname", code.co_name), str(path), code.co_firstlineno)
+        lines = {line for *_, line in code.co_lines() if line}
+        for line in sorted(lines if callers else lines & set(module_lines)):
+            stacks[(*callers, (*me, line))] = 3 + len(stacks)
+        for inner in code.co_consts:
+            if isinstance(inner, types.CodeType):
+                # The module calls what it has made in its last line.
+                add(inner, (*callers, (*me, inner.co_firstlineno if callers else SHAPES.count("\n"))))
+    add(compile(SHAPES, str(path), "exec"), ())
+    return planted.sampled(kaa, folder / "perf.data", stacks)
+
+
+def shown_lines(text):
+    """The numbers of the lines of each function that is shown, as they stand there."""
+    parts = re.split(r"^\S.*   own \S+%, total .*\n", text, flags=re.M)[1:]
+    return [[int(line) for line in re.findall(r"^(?:[ \d.]{5}[% ]  ){2} *(\d+)[> ]", part, re.M)] for part in parts]
+
+
+@pytest.mark.parametrize("with_module", [True, False])
+def test_a_line_is_shown_once(kaa, tmp_path, with_module):
+    """A lambda's is one of the function around it, too, and a decorator's one of the module."""
+    every = range(1, SHAPES.count("\n") + 1)
+    data, found = shapes(kaa, tmp_path, every if with_module else []), 0
+    for line in every:
+        result = kaa("annotate", "-i", data, f"shapes.py:{line}", env=PLAIN, status=None)
+        lines = shown_lines(result.stdout)
+        assert len(lines) == (result.status == 0), result.stdout
+        assert all(shown == sorted(set(shown)) and line in shown for shown in lines), result.stdout
+        found += len(lines)
+    assert found > 5
+    for line, name in (4, "spin"), (7, "made"), (8, "made"):
+        assert kaa("annotate", "-i", data, f"shapes.py:{line}", env=PLAIN).stdout.startswith(f"{name} "), (line, name)
+
+
+def test_no_lambda_beside_its_function(kaa, tmp_path):
+    """Without a word, too, it has the lines of the function around it, and these stand once."""
+    text = kaa("annotate", "-i", shapes(kaa, tmp_path, [14]), env=PLAIN).stdout
+    lines = [line for shown in shown_lines(text) for line in shown]
+    assert sorted(lines) == sorted(set(lines)) and {4, 10, 11, 14} <= set(lines), text
+    assert not re.search(r"^\S*<(lambda|listcomp)>", text, re.M) and re.search("^spin  ", text, re.M), text
 
 
 def test_without_a_word(annotate):
