@@ -89,7 +89,7 @@ def shapes(kaa, folder, module_lines):
 
 def shown_lines(text):
     """The numbers of the lines of each function that is shown, as they stand there."""
-    parts = re.split(r"^\S.*   own \S+%, total .*\n", text, flags=re.M)[1:]
+    parts = re.split(r"^\S.*\s+own \S+%, total .*\n", text, flags=re.M)[1:]
     return [[int(line) for line in re.findall(r"^(?:[ \d.]{5}[% ]  ){2} *(\d+)[> ]", part, re.M)] for part in parts]
 
 
