@@ -141,8 +141,12 @@ static bool read_row(struct reader message, struct row *ret)
 	return !message.failed;
 }
 
+/* As other readers of protobuf: a string that is written as a number is skipped. */
 static struct error *add_string(struct pprof *p, const struct protobuf_field *field)
 {
+	if (!field->is_bytes)
+		return NULL;
+
 	struct bytes bytes = { field->bytes.pos, reader_left(&field->bytes) };
 
 	return vec_push(&p->strings, bytes) ? NULL : error_no_memory();
