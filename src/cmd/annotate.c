@@ -21,14 +21,13 @@
 #include "explore/line_function.h"
 #include "explore/listing.h"
 #include "explore/native_listing.h"
+#include "explore/no_python_listing.h"
 #include "explore/python_listing.h"
 #include "profile/sample_faults.h"
 #include "sys/event_parse.h"
 #include "view/answer.h"
 #include "view/fault_text.h"
-#include "view/own_name.h"
 #include "view/place_name.h"
-#include "view/spent_text.h"
 #include "view/symbol_near.h"
 #include "view/text.h"
 
@@ -38,8 +37,6 @@ enum {
 	HOTTEST_MAX = 8,
 	/* Of those that are left out, so many are named. */
 	NAMED_MAX = 3,
-	/* Rows of what time without Python code was spent in. */
-	SPENT_MAX = 30,
 };
 
 enum color_mode {
@@ -447,71 +444,17 @@ static struct error *add_function_of_line(struct listing *l, const char *word,
 	return vec_push(parts, part) ? NULL : error_no_memory();
 }
 
-/* --- Without Python code ------------------------------------------------ */
-
-/* Samples that have none, if the word is what a report calls them; else NULL. */
-static const struct own_entry *find_no_python(const struct listing *l,
-					      const char *word)
-{
-	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
-
-	vec_for_each(entry, &l->weights->events.data[0].own->functions) {
-		strbuf_clear(&name);
-		if (entry->is_python || !entry->own.samples)
-			continue;
-		own_name_function(l->profile, entry, &name);
-		if (!strcmp(name.data, word))
-			return entry;
-	}
-	return NULL;
-}
-
-static void put_share(struct listing *l, uint64_t period)
-{
-	uint64_t all = l->weights->events.data[0].own->all.period;
-
-	strbuf_printf(&l->text, "%5.1f%%  ",
-		      all ? 100.0 * (double)period / (double)all : 0.0);
-}
-
-/* There is no source, but it is known what the time was spent in: each part has a row. */
-static void put_no_python(struct listing *l, const struct own_entry *entry)
-{
-	const struct own_time *own = l->weights->events.data[0].own;
-	uint64_t rest = 0;
-
-	strbuf_puts(&l->text, l->text.len ? "\n" : "");
-	own_name_function(l->profile, entry, &l->text);
-	strbuf_puts(&l->text, "\n   own  spent in\n");
-	for (uint32_t i = 0; i < entry->part_count; i++) {
-		const struct own_part *part =
-			&own->parts.data[entry->first_part + i];
-
-		if (i >= SPENT_MAX) {
-			rest += part->weight.period;
-			continue;
-		}
-		put_share(l, part->weight.period);
-		spent_text_part(l->profile, part->kind, part->subject, &l->text);
-		strbuf_putc(&l->text, '\n');
-	}
-	if (!rest)
-		return;
-	put_share(l, rest);
-	strbuf_printf(&l->text, "%" PRIu32 " others\n",
-		      entry->part_count - SPENT_MAX);
-}
-
 /* Of a word that is no function, file or line with samples; or it becomes a part. */
 static struct error *put_otherwise(const struct annotate_settings *s,
 				   struct listing *l, const char *word,
 				   bool called, struct annotate_parts *parts)
 {
-	const struct own_entry *no_python = find_no_python(l, word);
+	const struct own_entry *no_python = no_python_find(
+		l->profile, l->weights->events.data[0].own, word);
 	struct error *error = NULL;
 
 	if (no_python) {
-		put_no_python(l, no_python);
+		no_python_listing_put(l, no_python);
 		return NULL;
 	}
 	if (!called)

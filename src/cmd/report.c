@@ -17,6 +17,7 @@
 #include "cmd/reading/one_event.h"
 #include "sys/event_parse.h"
 #include "cmd/reading/callers_print.h"
+#include "cmd/reading/functions_print.h"
 #include "cmd/reading/header_print.h"
 #include "cmd/reading/input.h"
 #include "cmd/reading/missing.h"
@@ -43,7 +44,7 @@ struct report_settings {
 	bool inverted;
 	/* An option asks for the table of entries that perf has. */
 	bool wants_table;
-	/* -S does, too. */
+	/* -S asks for what is known of functions; with --stdio for the table, too. */
 	bool wants_symbols;
 	/* There are Python functions, of which --callers has a report. */
 	bool has_callers;
@@ -64,6 +65,8 @@ struct report_settings {
 	struct strbuf unmatched;
 	/* For that reason nothing was printed. */
 	bool is_empty;
+	/* What is known of functions was printed. */
+	bool is_told;
 	/* Owned. */
 	struct input_words comm_list;
 	struct input_words dso_list;
@@ -258,6 +261,13 @@ static bool shows_answer(const struct report_settings *s)
 	       !input_imitates(&s->input);
 }
 
+/* Who asks for a function and nothing else is told of its lines and its callers. */
+static bool wants_functions(const struct report_settings *s)
+{
+	return s->wants_symbols && s->symbols && !s->wants_table && !s->stdio &&
+	       !s->tui && !input_imitates(&s->input);
+}
+
 /* --comms filters entries of the table: percentages stay those of the whole. */
 static struct error *prepare_lists(struct report_settings *s)
 {
@@ -266,7 +276,7 @@ static struct error *prepare_lists(struct report_settings *s)
 
 	if (!error)
 		error = name_list(s, s->symbols, &s->symbol_list, &o->symbols);
-	if (error || shows_answer(s))
+	if (error || shows_answer(s) || wants_functions(s))
 		return error;
 	s->input.options.count_tasks = s->input.comms;
 	error = name_list(s, s->input.comms, &s->comm_list, &o->comms);
@@ -402,7 +412,8 @@ static struct error *choose_form(struct report_settings *s)
 		return error_create(
 			ERROR_UNSUPPORTED,
 			"--tui needs a terminal with cursor movement as standard input and output");
-	if (!s->stdio && !s->tui && !wants_text(s) && !s->options.header)
+	if (!s->stdio && !s->tui && !wants_text(s) && !wants_functions(s) &&
+	    !s->options.header)
 		s->tui = tui_possible();
 	return NULL;
 }
@@ -526,6 +537,26 @@ static struct error *print_callers(const struct report_settings *s,
 	return callers_print(profile, input, s->callers, stdout);
 }
 
+/* *done is false where the table of entries has to tell. */
+static struct error *print_functions(const struct report_settings *s,
+				     const struct profile *profile,
+				     const struct answer_input *answer,
+				     bool *done)
+{
+	struct answer_input input = *answer;
+	struct error *error = NULL;
+
+	*done = false;
+	input.event = answer_event(profile);
+	if (s->event)
+		error = one_event_choose(profile, s->event, input.event,
+					 "shown", &input.event);
+	if (error || input.event == PROFILE_NONE)
+		return error;
+	return functions_print(profile, &input, &s->options.symbols, stdout,
+			       done);
+}
+
 /* Who asked for no table needs none that is empty. */
 static bool print_without_samples(const struct report_settings *s,
 				  const struct profile *profile)
@@ -568,7 +599,8 @@ static struct error *print_report(struct report_settings *s,
 	progress_end(&s->progress);
 	if (!error)
 		error = report_unmatched(&s->options, &s->input, profile,
-					 converter, &s->unmatched);
+					 converter, wants_functions(s),
+					 &s->unmatched);
 	if (error)
 		return error;
 	if (s->tui)
@@ -580,8 +612,11 @@ static struct error *print_report(struct report_settings *s,
 		      !s->options.quirks.whole_names_only;
 	if (s->is_empty)
 		return NULL;
-	error = choose_event(s, profile, &answer.event);
-	if (error)
+	if (wants_functions(s))
+		error = print_functions(s, profile, &answer, &s->is_told);
+	if (!error && !s->is_told)
+		error = choose_event(s, profile, &answer.event);
+	if (error || s->is_told)
 		return error;
 	if (s->callers)
 		return print_callers(s, profile, &answer);
@@ -617,7 +652,7 @@ static void name_other_reports(const struct report_settings *s)
 	size_t columns;
 
 	if (!s->wants_symbols || s->wants_table || s->tui || s->is_empty ||
-	    wants_text(s) || s->options.symbols.count != 1)
+	    s->is_told || wants_text(s) || s->options.symbols.count != 1)
 		return;
 	word = s->options.symbols.values[0];
 	input_put_words(&s->input, &recording);
@@ -731,7 +766,7 @@ static const struct option options[] = {
 		 TABLE),
 	OPT_STRING('S', "symbols", struct report_settings, symbols,
 		   "<symbol,...>",
-		   "show only these functions in the table: by name, file.py or file.py:37",
+		   "show these functions, their hottest lines and callers; in a table only these: by name, file.py or file.py:37",
 		 .given = OPTION_GIVEN(struct report_settings, wants_symbols)),
 	OPT_BOOL('U', "hide-unresolved", struct report_settings,
 		 options.hide_unresolved, "show only functions with a name",
@@ -844,6 +879,7 @@ const struct command command_report = {
 		"kaa report --stdio\tshow functions and lines by own time",
 		"kaa report -n -g\tshow who calls whom",
 		"kaa report --no-children -g callee\tshow who called the hottest functions",
+		"kaa report -S dedupe\tshow a function: its time, its hottest lines, who calls it",
 		"kaa report --callers dedupe\tshow who calls a function, and from which lines",
 		"kaa report -g caller,srcline --sort symbol,srcline\tsplit functions by line",
 		NULL },

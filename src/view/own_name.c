@@ -20,7 +20,7 @@ void own_name_function(const struct profile *profile,
 
 	if (!entry->is_python)
 		strbuf_puts(out, entry->is_library ? "[not in your files]" :
-						     "[no Python code]");
+						     OWN_NAME_NO_PYTHON);
 	else if (entry->name == PROFILE_NONE)
 		strbuf_puts(out, "[unknown Python code]");
 	else if (python_symbol_parse(name, &python))

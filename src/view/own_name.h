@@ -8,6 +8,9 @@
 #include "profile/profile.h"
 #include "view/place_name.h"
 
+/* The row of samples without a Python frame. */
+#define OWN_NAME_NO_PYTHON "[no Python code]"
+
 /* Each appends; the bytes are foreign ones (view/fit.h draws them). */
 
 /* "Orders.dedupe", the qualified name. */

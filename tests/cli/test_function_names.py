@@ -104,7 +104,7 @@ def test_stop_bt(script, word):
 
 
 def test_one_function_and_nothing_else_names_the_reports_of_it(kaa, recording):
-    """Of -S alone perf's table comes; who wanted to know the function's lines and callers is told how."""
+    """Of --stdio -S perf's table comes; who wanted to know the function's lines and callers is told how."""
     own, at = kaa.command[-1], f"-i {recording}"
     said = kaa("report", "--stdio", "-i", recording, "-S", "middle")
     assert functions(said.stdout) == {MIDDLE}
@@ -131,6 +131,65 @@ def test_commands_to_copy_are_lines_of_their_own_where_they_are_long(kaa, tmp_pa
         assert f"\nWho calls it:{gap}{own} report --callers made {at}\n" in said
         assert f"\nAll of a function:{gap.replace('      ', '  ')}{own} annotate FUNCTION {at}\n" in \
             kaa("annotate", "-i", path, env=env).stdout
+
+
+def lines_of_work(kaa, folder):
+    """work() is called by main() at line 4 and by the module at line 9."""
+    (folder / "app.py").write_text("def work():\n    pass\ndef main():\n    work()\n\n\n\n\nwork(); main()\n")
+    file = str(folder / "app.py")
+    module, main, work = ("<module>", file, 1, 9), ("main", file, 3, 4), ("work", file, 1, 2)
+    return planted.sampled(kaa, folder / "perf.data", {(module, main, work): 60, (module, work): 30, (module, main): 10})
+
+
+@pytest.mark.parametrize("word", ["work", "work:app.py", "app.py:2", "app.py:1"])
+def test_one_function_has_its_lines_and_callers(kaa, tmp_path, word):
+    """What annotate and --callers say of it; perf's table comes if one asks for it."""
+    data = lines_of_work(kaa, tmp_path)
+    text = kaa("report", "-S", word, "-i", data).stdout
+    assert re.match(r"work +\S*app\.py:[12] +own 90\.0%, total 90\.0%\n", text), text
+    assert re.search(r"^ 90\.0% +90\.0% +2[> ] +pass", text, re.M), text
+    assert kaa("report", "--callers", "work", "-i", data).stdout in text, text
+    command = f"{kaa.command[-1]} report --stdio -S {word} -i {data}"
+    assert f"As perf's table:   {command}\n" in text and "# Children" not in text, text
+    for more in ["--stdio"], ["-g", "none"], ["-n"], ["--like-perf"]:
+        assert "# Children" in kaa("report", "-S", word, *more, "-i", data).stdout, more
+
+
+def test_a_file_and_several_functions(kaa, tmp_path):
+    """A file has its lines; of functions each has its lines and callers."""
+    data = lines_of_work(kaa, tmp_path)
+    text = kaa("report", "-S", "app.py", "-i", data).stdout
+    assert re.match(r"\S*app\.py +own 100\.0%, total 100\.0%\n", text) and "Callers of" not in text, text
+    text = kaa("report", "-S", "main,work", "-i", data).stdout
+    assert re.findall("Callers of (\\w+)", text) == ["main", "work"], text
+    assert f"{kaa.command[-1]} annotate -S main,work -i {data}\n" in text, text
+
+
+def test_samples_of_others_are_left_out(kaa, tmp_path):
+    """As in the first screen, filters leave samples out."""
+    data = lines_of_work(kaa, tmp_path)
+    assert "own 90.0%" in kaa("report", "-S", "work", "--comms", "main", "-i", data).stdout
+    result = kaa("report", "-S", "work", "--comms", "nobody", "-i", data, status=1)
+    assert not result.stdout and "nobody" in result.stderr
+
+
+def test_time_without_python_code_is_no_function(kaa, tmp_path):
+    """The first screen has a row of it: -S shows what it was spent in, and others say which command does."""
+    with planted.recording(tmp_path / "data", {b"MainThread": {(python("main"),): 70, (b"dgemm",): 30}}) as data:
+        row, spent = "[no Python code]", kaa("annotate", "[no Python code]", "-i", tmp_path / "data").stdout
+        assert row in kaa("report", "-i", data).stdout and "30.0%  dgemm" in spent
+        assert kaa("report", "-S", row, "-i", data).stdout.startswith(spent)
+        assert "Callers of main" in kaa("report", "-S", f"{row},main", "-i", data).stdout
+        command = f"what it was spent in: {kaa.command[-1]} annotate '{row}' -i {data}\n"
+        for words in ["--callers", row], ["--stdio", "-S", row], ["--native", "-S", row]:
+            result = kaa("report", *words, "-i", data, status=1)
+            assert not result.stdout and result.stderr.endswith(command) and result.stderr.count("\n") == 1, result.stderr
+
+
+def test_native_functions_are_in_the_table(kaa, tmp_path):
+    with planted.recording(tmp_path / "data", {b"MainThread": {(python("main"), b"dgemm"): 30}}) as data:
+        for words in ["dgemm"], ["dgemm,main"]:
+            assert "# Children" in kaa("report", "-S", *words, "-i", data).stdout
 
 
 @pytest.mark.parametrize("percent", [5, 20])
@@ -224,13 +283,14 @@ def test_threads_that_are_not_there(report, empty_report, script, words, said):
 @pytest.mark.parametrize("words, said", [
     (["-c", "sh"], "no sample is of a thread called 'sh'; there is 'python3'"),
     (["-S", "nope"], "no sample is in a function called 'nope'"),
-    (["-S", "nope,middl"], "no sample is in a function called 'nope'"),
+    (["-S", "nope,middl"], "no sample is in a function called 'nope'\n"
+     "kaa report: no sample is in a function called 'middl': did you mean 'Worker.middle:work.py'?"),
 ])
 def test_nothing_to_show_on_a_terminal(kaa, recording, words, said):
     """An empty table says nothing; the command says why, and fails."""
     with Terminal([*kaa.command, "report", "-i", recording, *words], columns=100) as terminal:
         assert terminal.wait() == 1
-        assert [line.rstrip() for line in terminal.screen.display if line.strip()] == [f"kaa report: {said}"]
+        assert [line.rstrip() for line in terminal.screen.display if line.strip()] == f"kaa report: {said}".splitlines()
 
 
 def test_something_to_show_on_a_terminal(kaa, recording):

@@ -239,7 +239,7 @@ def test_what_asks_for_perfs_table(kaa, newest_python, scripts, tmp_path):
     assert "Spent in:" in kaa("report", "-i", data).stdout
     assert "Spent in:" in kaa("report", "--stdio", "-i", data).stdout
     for words in (["--native"], ["-g"], ["-n"], ["--sort", "dso"], ["--fields", "sample"], ["--like-perf"], ["--no-children"],
-                  ["-q"], ["--header"], ["-t", ","], ["-S", "foo"]):
+                  ["-q"], ["--header"], ["-t", ","], ["--stdio", "-S", "foo"]):
         text = kaa("report", *words, "-i", data).stdout
         assert "Spent in:" not in text and text, words
 

@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "base/plural.h"
 #include "base/strbuf.h"
+#include "explore/no_python_listing.h"
 #include "explore/own_rows.h"
 #include "explore/own_text.h"
 #include "explore/own_title.h"
@@ -29,7 +30,10 @@ enum {
 struct callers {
 	const struct profile *profile;
 	const struct answer_input *input;
+	/* NULL: one function is meant, by its name and the line of its def. */
 	const char *word;
+	uint32_t name;
+	uint32_t def;
 	struct own_rows *rows;
 	struct line line;
 	FILE *out;
@@ -95,19 +99,33 @@ static struct error *find_functions(const struct callers *c, entry_vec *ret,
 	return error;
 }
 
+/* Appends "its callers: kaa ..."; it is no line. */
+static void put_command(const struct callers *c, const char *what,
+			const char *command, struct strbuf *out)
+{
+	answer_name_command(c->input->recording, 0, what, command, c->word,
+			    out);
+	strbuf_truncate(out, out->len - 1);
+}
+
 static struct error *none_called(const struct callers *c, bool has_native)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	struct symbol_near near;
 	struct error *error;
 
-	if (has_native) {
-		answer_name_command(c->input->recording, 0, "its callers: ",
-				    "report --children -g callee -S", c->word,
-				    &text);
+	if (no_python_find(c->profile, c->rows->made.own, c->word)) {
+		put_command(c, "what it was spent in: ", "annotate", &text);
 		return error_create(ERROR_NOT_FOUND,
-				    "'%s' is no Python function; %.*s", c->word,
-				    (int)text.len - 1, text.data);
+				    "'%s' is no function that could have callers; %s",
+				    c->word, text.data);
+	}
+	if (has_native) {
+		put_command(c, "its callers: ", "report --children -g callee -S",
+			    &text);
+		return error_create(ERROR_NOT_FOUND,
+				    "'%s' is no Python function; %s", c->word,
+				    text.data);
 	}
 	error = symbol_near_init(&near, c->word, false);
 	vec_for_each(function, &c->rows->made.own->functions) {
@@ -234,10 +252,26 @@ static struct error *print_all(struct callers *c)
 	return error;
 }
 
-struct error *callers_print(const struct profile *profile,
-			    const struct answer_input *input, const char *word,
-			    FILE *out)
+static struct error *print_one(struct callers *c)
 {
+	vec_for_each(entry, &c->rows->made.own->functions) {
+		struct error *error;
+
+		if (!entry->is_python || entry->name != c->name ||
+		    entry->line != c->def)
+			continue;
+		error = print_function(c, entry);
+		if (!error)
+			put_legend(c);
+		return error;
+	}
+	return NULL;
+}
+
+static struct error *print(struct callers *c)
+{
+	const struct profile *profile = c->profile;
+	const struct answer_input *input = c->input;
 	_cleanup_free_ char *folder = getcwd(NULL, 0);
 	_cleanup_sources_ struct sources sources = {
 		.symfs = input->symfs,
@@ -252,27 +286,48 @@ struct error *callers_print(const struct profile *profile,
 		.is_filtered = input->is_filtered,
 	};
 	_cleanup_own_rows_ struct own_rows *rows = NULL;
-	struct callers callers = { .profile = profile,
-				   .input = input,
-				   .word = word,
-				   .line = LINE_INIT,
-				   .out = out };
 	_cleanup_strbuf_ struct strbuf notes = STRBUF_INIT;
 	struct error *error;
 
 	setlocale(LC_CTYPE, "");
 	error = own_rows_create(profile, input->event, &options, NULL, &rows);
-	callers.rows = rows;
+	c->rows = rows;
+	c->line = (struct line)LINE_INIT;
 	/* The window: what is in it is opened and measured. */
 	if (!error)
 		error = own_rows_resize(rows, ROWS_MAX);
 	if (!error)
-		error = print_all(&callers);
-	line_deinit(&callers.line);
+		error = c->word ? print_all(c) : print_one(c);
+	line_deinit(&c->line);
 	sources_tell(&sources, &notes);
 	if (!error && notes.len)
-		fprintf(out, "\n%s", notes.data);
-	if (!error && (fflush(out) || ferror(out)))
+		fprintf(c->out, "\n%s", notes.data);
+	if (!error && (fflush(c->out) || ferror(c->out)))
 		error = error_os(errno, NULL, "cannot write the report");
 	return error;
+}
+
+struct error *callers_print(const struct profile *profile,
+			    const struct answer_input *input, const char *word,
+			    FILE *out)
+{
+	struct callers callers = { .profile = profile,
+				   .input = input,
+				   .word = word,
+				   .out = out };
+
+	return print(&callers);
+}
+
+struct error *callers_print_function(const struct profile *profile,
+				     const struct answer_input *input,
+				     uint32_t name, uint32_t def, FILE *out)
+{
+	struct callers callers = { .profile = profile,
+				   .input = input,
+				   .name = name,
+				   .def = def,
+				   .out = out };
+
+	return print(&callers);
 }

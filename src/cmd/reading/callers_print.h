@@ -3,6 +3,7 @@
 #ifndef KAA_CMD_READING_CALLERS_PRINT_H
 #define KAA_CMD_READING_CALLERS_PRINT_H
 
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -18,5 +19,9 @@
 struct error *callers_print(const struct profile *profile,
 			    const struct answer_input *input, const char *word,
 			    FILE *out);
+/* Of one Python function: the name of its symbol, and the line of its def. */
+struct error *callers_print_function(const struct profile *profile,
+				     const struct answer_input *input,
+				     uint32_t name, uint32_t def, FILE *out);
 
 #endif

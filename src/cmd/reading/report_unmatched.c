@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/reading/answer_print.h"
 #include "cmd/reading/unmatched_tasks.h"
+#include "view/own_name.h"
 #include "view/report.h"
 #include "view/unmatched.h"
 
@@ -137,15 +139,47 @@ static struct error *tell_symbol_filter(const struct report_options *o,
 				     out);
 }
 
+/* A row of the first screen, where it was not found as a function. */
+static void tell_no_python(const struct input *input, struct strbuf *out)
+{
+	_cleanup_strbuf_ struct strbuf recording = STRBUF_INIT;
+
+	input_put_words(input, &recording);
+	answer_name_command(recording.data, 0,
+			    REPORT_NO_FUNCTION " '" OWN_NAME_NO_PYTHON
+					       "'; what it was spent in: ",
+			    "annotate", OWN_NAME_NO_PYTHON, out);
+}
+
+static struct error *tell_symbol(const struct report_options *o,
+				 const struct input *input,
+				 const struct profile *profile,
+				 const char *word, bool has_no_python,
+				 struct strbuf *out)
+{
+	size_t before = out->len;
+	struct error *error = tell_function(o, profile, word,
+					    REPORT_NO_FUNCTION, true, out);
+
+	if (error || out->len == before || o->quirks.whole_names_only ||
+	    strcmp(word, OWN_NAME_NO_PYTHON))
+		return error;
+	strbuf_truncate(out, before);
+	if (!has_no_python)
+		tell_no_python(input, out);
+	return NULL;
+}
+
 static struct error *tell_functions(const struct report_options *o,
+				    const struct input *input,
 				    const struct profile *profile,
-				    struct strbuf *out)
+				    bool has_no_python, struct strbuf *out)
 {
 	struct error *error = NULL;
 
 	for (size_t i = 0; i < o->symbols.count && !error; i++)
-		error = tell_function(o, profile, o->symbols.values[i],
-				      REPORT_NO_FUNCTION, true, out);
+		error = tell_symbol(o, input, profile, o->symbols.values[i],
+				    has_no_python, out);
 	if (!error)
 		error = tell_symbol_filter(o, profile, out);
 	if (!error)
@@ -159,7 +193,7 @@ struct error *report_unmatched(const struct report_options *options,
 			       const struct input *input,
 			       const struct profile *profile,
 			       const struct converter *converter,
-			       struct strbuf *out)
+			       bool has_no_python, struct strbuf *out)
 {
 	const struct id_list pids = { input->pid_list.data,
 				      input->pid_list.count };
@@ -176,5 +210,6 @@ struct error *report_unmatched(const struct report_options *options,
 	if (error || !profile->samples.rows)
 		return error;
 	error = tell_dsos(options, profile, out);
-	return error ? error : tell_functions(options, profile, out);
+	return error ? error : tell_functions(options, input, profile,
+					      has_no_python, out);
 }

@@ -17,12 +17,12 @@
 
 /*
  * Appends a line for each word that found nothing (view/unmatched.h), after the
- * converter ran.
+ * converter ran. has_no_python: "[no Python code]" is no such word.
  */
 struct error *report_unmatched(const struct report_options *options,
 			       const struct input *input,
 			       const struct profile *profile,
 			       const struct converter *converter,
-			       struct strbuf *out);
+			       bool has_no_python, struct strbuf *out);
 
 #endif
