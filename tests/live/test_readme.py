@@ -104,6 +104,8 @@ def problem_of(command, done, typed):
         if words == ["build/kaa", "report", "--stdio"]:
             # Own time is foo's alone, but for the start, which on a busy machine takes its time.
             return None if re.search(r"^ *([7-9]\d|100)\.\d% +\d+\.\d%  foo  ", text, re.M) else "does not begin with the hot function"
+        if "-S" in words and "--stdio" not in words:
+            return None if re.search(r"^(foo|\S*my_script\.py)\b.*\n*.*\bown +[1-9]", text) else "shows not what it was asked for"
         alone = "--no-children" in words or words[-1] in ("foo", "my_script.py:4")
         expected = {"py::foo:"} if alone else SCRIPT_FUNCTIONS
         return None if functions_in(text) >= expected else "names not the functions of the example"
