@@ -44,6 +44,8 @@ enum {
 #define HOT_SHARE 0.5
 /* A line that calls what takes this much is to be seen, too, %. */
 #define CALLS_SHARE 10.0
+/* And one that calls this much of what the line does that calls most. */
+#define CALLS_OF_MOST 0.5
 
 struct python_listing {
 	struct listing *l;
@@ -253,16 +255,25 @@ static bool mark_hottest(const struct python_listing *p, bool *marks, bool any)
 	return marks[best] = true;
 }
 
+static double total_share(const struct python_listing *p, size_t point)
+{
+	const struct own_entry *entry = line_of(p, 0, p->points.data[point]);
+
+	return entry ? listing_share(p->l, 0, &entry->total) : 0;
+}
+
 /* Lines with little own time, where much of the function's time goes by. */
 static void mark_calls(const struct python_listing *p, bool *marks)
 {
-	for (size_t i = 0; i < p->points.count; i++) {
-		const struct own_entry *entry =
-			line_of(p, 0, p->points.data[i]);
+	double most = 0, enough;
 
-		marks[i] |= entry && listing_share(p->l, 0, &entry->total) >=
-					     CALLS_SHARE;
-	}
+	for (size_t i = 0; i < p->points.count; i++)
+		if (total_share(p, i) > most)
+			most = total_share(p, i);
+	enough = most * CALLS_OF_MOST < CALLS_SHARE ? most * CALLS_OF_MOST :
+						      CALLS_SHARE;
+	for (size_t i = 0; i < p->points.count; i++)
+		marks[i] |= most > 0 && total_share(p, i) >= enough;
 }
 
 /* By point: it is to be seen, with its context. */

@@ -165,6 +165,20 @@ def test_a_file_and_several_functions(kaa, tmp_path):
     assert f"{kaa.command[-1]} annotate -S main,work -i {data}\n" in text, text
 
 
+@pytest.mark.parametrize("own", [0, 1])
+def test_a_function_that_only_calls_has_the_line_of_the_call(kaa, tmp_path, own):
+    """Little of all time goes by there, and it is all that the function has."""
+    (tmp_path / "app.py").write_text("def heavy():\n    pass\ndef light(n):\n    n += 1\n" + 10 * "    #\n" + "    heavy()\nlight(1); heavy()\n")
+    file = str(tmp_path / "app.py")
+    module, light, heavy = ("<module>", file, 1, 16), ("light", file, 3, 15), ("heavy", file, 1, 2)
+    stacks = {(module, light, heavy): 6, (module, heavy): 94 - own}
+    if own:
+        stacks[(module, ("light", file, 3, 4))] = own
+    text = kaa("report", "-S", "light", "-i", planted.sampled(kaa, tmp_path / "perf.data", stacks)).stdout
+    assert re.search(r"^ +6\.0% +15[> ] +heavy\(\)", text, re.M), text
+    assert bool(own) == bool(re.search(r"^ +1\.0% +1\.0% +4[> ] +n \+= 1", text, re.M)), text
+
+
 def test_samples_of_others_are_left_out(kaa, tmp_path):
     """As in the first screen, filters leave samples out."""
     data = lines_of_work(kaa, tmp_path)
