@@ -65,7 +65,6 @@ static uint64_t *account(struct task_times *times, uint64_t task, uint64_t now)
 }
 
 struct sums {
-	size_t count;
 	/* What they are to have, and what they may have under their names. */
 	double due;
 	double unspent;
@@ -88,7 +87,6 @@ static struct sums add_up(struct task_times *times, struct poll_parts *parts,
 					0;
 		sums.unspent += task->unspent;
 		sums.due += task->share * period;
-		sums.count++;
 	}
 	return sums;
 }
@@ -102,22 +100,43 @@ static void spend(struct task_times *times, uint64_t task, uint64_t until,
 		*since += (uint64_t)time;
 }
 
+/* So much less than its part of the look does a task have that has that part of its account. */
+static double lack(const struct poll_part_task *task, double part, double period)
+{
+	double lack = task->share * period - task->unspent * part;
+
+	return lack > 0 ? lack : 0;
+}
+
+static double all_lacks(const struct poll_parts *parts, bool runs, double part,
+			double period)
+{
+	double all = 0;
+
+	vec_for_each(task, &parts->tasks)
+		if (task->runs == runs)
+			all += lack(task, part, period);
+	return all;
+}
+
 static void divide(struct task_times *times, struct poll_parts *parts,
 		   bool runs, double period)
 {
 	struct sums sums = add_up(times, parts, runs, period);
 	double part = sums.unspent > sums.due ? sums.due / sums.unspent : 1;
 	double rest = sums.due - sums.unspent * part;
+	double lacks = all_lacks(parts, runs, part, period);
 
 	vec_for_each(task, &parts->tasks) {
 		double time = task->unspent * part;
 
 		if (task->runs != runs)
 			continue;
+		if (rest > 0 && lacks > 0)
+			parts->list.data[task->others].tasks_ns +=
+				rest * lack(task, part, period) / lacks;
 		spend(times, task->key, parts->until, time);
 		parts->list.data[task->own].tasks_ns += time;
-		parts->list.data[task->others].tasks_ns +=
-			rest / (double)sums.count;
 	}
 }
 

@@ -200,6 +200,32 @@ static void test_runs_and_waits(void **state)
 	deinit(&plan);
 }
 
+/* What an account has no room for is the time of those that have none yet. */
+static void test_one_that_lives_long_beside_short_ones(void **state)
+{
+	enum { LONG = 0, SHORT = 1, TICKS = 100 };
+	struct plan plan = PLAN_INIT;
+	double of_long = 0, of_short = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < TICKS; i++) {
+		begin(&plan);
+		read_task(&plan, 1, LONG, 1, false);
+		read_task(&plan, 1000 + 2 * i, SHORT, 1, false);
+		read_task(&plan, 1001 + 2 * i, SHORT, 1, false);
+		divide(&plan, MS);
+		vec_for_each(part, &plan.parts.list) {
+			if (part->marker % OTHERS == LONG)
+				of_long += part->tasks_ns;
+			else
+				of_short += part->tasks_ns;
+		}
+	}
+	assert_true(of_long == (double)TICKS * MS);
+	assert_true(of_short == 2.0 * TICKS * MS);
+	deinit(&plan);
+}
+
 /* A thread that sleeps keeps what its look has read, for longer and longer. */
 static void test_parts_of_a_sleep(void **state)
 {
@@ -282,6 +308,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_more_than_it_lived),
 		cmocka_unit_test(test_runs_and_waits),
+		cmocka_unit_test(test_one_that_lives_long_beside_short_ones),
 		cmocka_unit_test(test_parts_of_a_sleep),
 		cmocka_unit_test(test_many_tasks),
 		cmocka_unit_test(test_shared_names),
