@@ -16,11 +16,15 @@ enum {
 	SECONDS_WIDTH = 10,
 	/* What own time consists of has this, and less where names need the room. */
 	SPENT_GOOD = 20,
+	/* It keeps this before names in rows with little time have more. */
+	SPENT_AMPLE = 30,
 	SPENT_MIN = 16,
 	/* All parts of it. */
 	SPENT_ALL = 1000,
 	/* Of a place, before a name gives way. */
 	PLACE_GOOD = 26,
+	/* Of a name in a row with little time, if there is room. */
+	NAME_GOOD = 24,
 	/* "..." and what tells one path from another. */
 	PATH_MIN = 4,
 	/* Rows of a table: all from one percent on, and the first few always. */
@@ -171,6 +175,13 @@ static const char *name_spent(struct answer *a, const struct own_entry *entry)
 	return a->word.data;
 }
 
+static const char *name_spent_amply(struct answer *a, const struct own_entry *entry)
+{
+	strbuf_clear(&a->word);
+	spent_text_parts(a->profile, a->own, entry, SPENT_AMPLE, &a->word);
+	return a->word.data;
+}
+
 typedef const char *name_fn(struct answer *a, const struct own_entry *entry);
 
 static size_t widest(struct answer *a, const struct own_entry_vec *entries,
@@ -274,6 +285,18 @@ static void share_room(struct answer *a, size_t rows, size_t room, size_t *name,
 	*place = room - *name;
 }
 
+/* What no row needs is for names in rows with little time, which are cut else. */
+static void widen_names(struct answer *a, size_t rows, size_t room, size_t *name,
+			size_t place)
+{
+	const struct own_entry_vec *all = &a->own->functions;
+	size_t used = *name + place + widest(a, all, rows, name_spent_amply, "");
+	size_t width = at_most(widest(a, all, rows, name_function, ""), NAME_GOOD);
+
+	if (used < room && *name < width)
+		*name += at_most(width - *name, room - used);
+}
+
 static void put_cell(struct answer *a,
 		     void (*fit)(struct strbuf *out, const char *s, size_t width),
 		     const char *text, size_t width)
@@ -302,6 +325,7 @@ void answer_put_functions(struct answer *a)
 	size_t spent;
 
 	share_room(a, seen, room, &name, &place);
+	widen_names(a, rows, room, &name, place);
 	spent = room - name - place;
 
 	put_weights_title(a);

@@ -200,6 +200,15 @@ def test_time_without_python_code_is_no_function(kaa, tmp_path):
             assert not result.stdout and result.stderr.endswith(command) and result.stderr.count("\n") == 1, result.stderr
 
 
+@pytest.mark.parametrize("columns", ["80", "100"])
+def test_names_of_rows_with_little_time_are_whole_where_there_is_room(kaa, tmp_path, columns):
+    """A row is not as narrow as the name of the hottest function."""
+    names = {(python("f"), b"dgemm"): 990, (python("g"),): 5, (b"dgemm",): 5}
+    with planted.recording(tmp_path / "data", {b"MainThread": names}) as data:
+        text = kaa("report", "--stdio", "-i", data, env={"COLUMNS": columns}).stdout
+    assert re.search(r"^ +0\.5% +0\.5%  \[no Python code\]  ", text, re.M), text
+
+
 def test_native_functions_are_in_the_table(kaa, tmp_path):
     with planted.recording(tmp_path / "data", {b"MainThread": {(python("main"), b"dgemm"): 30}}) as data:
         for words in ["dgemm"], ["dgemm,main"]:
