@@ -116,8 +116,8 @@ def are_named_by_us_alone(pair):
     return not any(map(in_perf_map, pair)) and all(os.path.exists(file) for _, file, _ in pair[1].python if file[:1] == "/")
 
 
-def compare(theirs, ours):
-    """Sample by sample; returns the number of Python frames."""
+def compare(theirs, ours, has_others=False):
+    """Sample by sample; returns the number of Python frames. has_others: samples of who else runs in the system are among them."""
     assert len(theirs) == len(ours)
     for a, b in zip(theirs, ours):
         assert (a.tid, a.time, a.event, a.period) == (b.tid, b.time, b.event, b.period)
@@ -127,8 +127,9 @@ def compare(theirs, ours):
             continue
         assert a.comm == b.comm
         assert len(a.frames) == len(b.frames), (a, b)
+        is_named = not has_others or are_named_by_us_alone((a, b))
         for x, y in zip(a.frames, b.frames):
-            assert same_address(x, y) and same_name(x, y), (x, y, a, b)
+            assert same_address(x, y) and (same_name(x, y) or not is_named), (x, y, a, b)
     return sum(frame.is_python and is_python(frame) for sample in ours for frame in sample.frames)
 
 
@@ -148,7 +149,7 @@ def test_perf_shows_the_same_python_names(perf, kaa, recordings, name):
     # Along frame pointers kaa leaves out what it has seen to be no frame, unless it is told not to.
     ours = kaas_samples(kaa, data, *(["--like-perf", "--max-stack", "8000"] if name == "frame-pointers" else []))
     assert len(ours) > 20
-    assert compare(theirs, ours) > 60
+    assert compare(theirs, ours, name == "system") > 60
     pairs = [pair for pair in zip(theirs, kaas_samples(kaa, data)) if name != "system" or are_named_by_us_alone(pair)]
     assert [ours.python for _, ours in pairs] == [theirs.python for theirs, _ in pairs]
 
