@@ -180,8 +180,10 @@ static struct error *add_frame(struct model *m, const struct convert_step *step,
 
 	if (frame->in_interpreter)
 		f.flags |= PROFILE_FRAME_IN_CPYTHON;
-	if (frame->is_glue || frame->starts)
+	if (frame->is_glue)
 		f.flags |= PROFILE_FRAME_GLUE;
+	if (frame->starts)
+		f.flags |= PROFILE_FRAME_STARTS;
 	if (!error && frame->is_inlined)
 		error = get_real(m, step, &f.real);
 	if (!error && frame->name)

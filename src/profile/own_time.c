@@ -242,7 +242,8 @@ static enum spent_where where_is(const struct profile *profile,
 	return spent_where(
 		dso ? profile_string(profile, dso->short_name, NULL) : NULL,
 		frame->flags & PROFILE_FRAME_IN_CPYTHON,
-		frame->flags & PROFILE_FRAME_GLUE);
+		frame->flags & PROFILE_FRAME_GLUE,
+		frame->flags & PROFILE_FRAME_STARTS);
 }
 
 static void enter_native(struct builder *b, uint32_t handle,

@@ -111,11 +111,13 @@ enum profile_frame_flags {
 	PROFILE_FRAME_UNWOUND = 1 << 3,
 	/* In the file that holds the interpreter: python3.12, libpython. */
 	PROFILE_FRAME_IN_CPYTHON = 1 << 4,
-	/*
-	 * It carries calls on, or starts the program or a thread, whatever else is in
-	 * the stack.
-	 */
+	/* It carries calls on, whatever else is in the stack. */
 	PROFILE_FRAME_GLUE = 1 << 5,
+	/*
+	 * It starts the program or a thread. Without a name it may, if nothing else is in
+	 * front of it.
+	 */
+	PROFILE_FRAME_STARTS = 1 << 6,
 };
 
 struct profile_frame {

@@ -218,9 +218,12 @@ bool spent_enter_library(struct spent_below *below,
 	return true;
 }
 
-enum spent_where spent_where(const char *file, bool in_cpython, bool is_glue)
+enum spent_where spent_where(const char *file, bool in_cpython, bool is_glue,
+			     bool starts)
 {
 	if (is_glue)
+		return SPENT_IN_GLUE;
+	if (starts)
 		return SPENT_AT_START;
 	if (in_cpython)
 		return SPENT_IN_CPYTHON;
@@ -258,7 +261,7 @@ static uint8_t kind_of_native(const struct spent_below *below,
 {
 	if (where == SPENT_IN_KERNEL)
 		return SPENT_KERNEL;
-	return where == SPENT_AT_START && below->has_python &&
+	return where == SPENT_IN_GLUE && below->has_python &&
 			       symbol->kind == SPENT_NATIVE ?
 		       SPENT_INTERPRETER :
 		       symbol->kind;

@@ -105,8 +105,10 @@ struct spent_symbol spent_symbol(const char *name, bool in_cpython);
  * has the time.
  */
 enum spent_where {
-	/* It starts the program or a thread, or carries calls on. */
+	/* It starts the program or a thread. */
 	SPENT_AT_START,
+	/* It carries calls on. */
+	SPENT_IN_GLUE,
 	SPENT_IN_LIBC,
 	SPENT_IN_CPYTHON,
 	/* Or in the program itself. */
@@ -114,8 +116,12 @@ enum spent_where {
 	SPENT_IN_KERNEL,
 };
 
-/* Of a frame in user space; file: the name of its file, or NULL. */
-enum spent_where spent_where(const char *file, bool in_cpython, bool is_glue);
+/*
+ * Of a frame in user space; file: the name of its file, or NULL. is_glue, starts: see
+ * PROFILE_FRAME_GLUE, PROFILE_FRAME_STARTS.
+ */
+enum spent_where spent_where(const char *file, bool in_cpython, bool is_glue,
+			     bool starts);
 
 /*
  * What the frames from the innermost Python frame to the leaf tell, one after the

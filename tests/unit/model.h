@@ -154,9 +154,17 @@ static inline uint32_t model_frame(struct model *m, const char *text)
 		frame.dso = model_dso(m, "libc.so.6", PROFILE_DSO_USER);
 		model_symbol(m, name + 2, &frame);
 	} else if (!strncmp(text, "start:", 6)) {
-		frame.flags = PROFILE_FRAME_GLUE;
+		frame.flags = PROFILE_FRAME_STARTS;
 		frame.dso = model_dso(m, "libc.so.6", PROFILE_DSO_USER);
 		model_symbol(m, name + 6, &frame);
+	} else if (!strncmp(text, "glue:", 5)) {
+		frame.flags = PROFILE_FRAME_GLUE | PROFILE_FRAME_IN_CPYTHON;
+		frame.dso = model_dso(m, "python3.11", PROFILE_DSO_USER);
+		model_symbol(m, name + 5, &frame);
+	} else if (!strncmp(text, "nameless:", 9)) {
+		frame.flags = PROFILE_FRAME_STARTS | PROFILE_FRAME_IN_CPYTHON;
+		frame.dso = model_dso(m, "python3.11", PROFILE_DSO_USER);
+		model_symbol(m, name + 9, &frame);
 	} else if (text[0] >= '0' && text[0] <= '9') {
 		frame.address = frame.rel = strtoull(text, NULL, 0);
 		frame.dso = PROFILE_NONE;

@@ -422,16 +422,23 @@ static void test_kinds(void **state)
 		{ "I:eval " F " object_vacall lib:ufunc_generic_fastcall",
 		  SPENT_NATIVE, "ufunc_generic_fastcall" },
 		/* Call glue that no evaluation function stands behind. */
-		{ "I:eval " F " binary_op1 start:slot_nb_add "
-		  "start:cfunction_vectorcall_O",
+		{ "I:eval " F " binary_op1 glue:slot_nb_add "
+		  "glue:cfunction_vectorcall_O",
 		  SPENT_INTERPRETER, "-" },
-		{ "I:eval " F " start:cfunction_vectorcall_O", SPENT_INTERPRETER,
+		{ "I:eval " F " glue:cfunction_vectorcall_O", SPENT_INTERPRETER,
 		  "-" },
-		{ "I:eval " F " binary_op1 start:slot_nb_add builtin_abs "
+		{ "I:eval " F " binary_op1 glue:slot_nb_add builtin_abs "
 		  "long_abs",
 		  SPENT_NATIVE, "builtin_abs" },
-		{ "I:eval " F " list_sort start:cfunction_vectorcall_O builtin_abs",
+		{ "I:eval " F " list_sort glue:cfunction_vectorcall_O builtin_abs",
 		  SPENT_NATIVE, "list_sort" },
+		/* Without a name, and it starts nothing there: replace() of str.replace(). */
+		{ "I:eval " F " nameless:python3.11+0x40 c:memcpy", SPENT_NATIVE,
+		  "python3.11+0x40" },
+		{ "I:eval " F " PyObject_Vectorcall glue:python3.11+0x80 "
+		  "nameless:python3.11+0x40",
+		  SPENT_NATIVE, "python3.11+0x40" },
+		{ "I:eval " F " glue:python3.11+0x80", SPENT_INTERPRETER, "-" },
 		{ "0x1000", SPENT_NATIVE, "-" },
 		/* A library's own thread: who works there, not what started it. */
 		{ "start:clone3 start:start_thread lib:blas_thread_server "

@@ -66,8 +66,8 @@ static enum spent_where where_is(const struct convert_step *step)
 	if (step->kind == PROFILE_FRAME_KERNEL)
 		return SPENT_IN_KERNEL;
 	return spent_where(frame->dso ? frame->dso->name : NULL,
-			   frame->in_interpreter,
-			   frame->is_glue || frame->starts);
+			   frame->in_interpreter, frame->is_glue,
+			   frame->starts);
 }
 
 /* From the innermost Python frame, or else from the outermost one, to the leaf. */
