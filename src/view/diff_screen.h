@@ -39,8 +39,8 @@ diff_entry_of(const struct own_diff_entry *entry)
 }
 
 /*
- * diff_ways.c: a line each of what differs in how the sides were recorded. Of two
- * programs their commands are no news.
+ * diff_ways.c: a line each of what differs in how the sides were recorded, and whether
+ * the machine was busy. Of two programs their commands are no news.
  */
 void diff_put_ways(struct diff_screen *s, bool is_one_program);
 

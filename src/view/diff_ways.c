@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/faults.h"
+#include "view/answer_screen.h"
 #include "view/diff_screen.h"
 #include "view/fit.h"
 #include "view/printable.h"
@@ -199,10 +201,61 @@ static void put_commands(struct diff_screen *s)
 		 rest_of(before.data, begin), rest_of(after.data, begin));
 }
 
+/* --- A busy machine ------------------------------------------------------- */
+
+/* From here on of the time, %, a side's threads waited for a processor. */
+#define BUSY_SHARE 20.0
+
+/* CPU time of a side, and for how long that waited for a CPU, ns. */
+struct side_time {
+	uint64_t ran;
+	uint64_t kept_off;
+};
+
+/* False: of a recording that is not known, or it is of something else. */
+static bool time_of_side(const struct diff_screen *s, bool is_after,
+			 struct side_time *ret)
+{
+	for (size_t i = 0; i < s->diff->runs.count; i++) {
+		const struct profile_event *event = event_of(s, i);
+
+		if (s->diff->noise.data[i].is_after != is_after)
+			continue;
+		if (event->kind != EVENT_ON_CPU ||
+		    event->unit != EVENT_NANOSECONDS)
+			return false;
+		ret->ran += s->diff->runs.data[i].own->all.period;
+		ret->kept_off += answer_recorded_time(s->profile, event,
+						      FAULT_KEPT_OFF);
+	}
+	return ret->ran + ret->kept_off;
+}
+
+static double busy_share(const struct side_time *side)
+{
+	return 100.0 * (double)side->kept_off /
+	       (double)(side->ran + side->kept_off);
+}
+
+static void put_busy(struct diff_screen *s)
+{
+	struct side_time before = {}, after = {};
+
+	if (!time_of_side(s, false, &before) || !time_of_side(s, true, &after) ||
+	    (busy_share(&before) < BUSY_SHARE && busy_share(&after) < BUSY_SHARE))
+		return;
+	strbuf_printf(&s->text,
+		      "It waited for a processor for %.0f %% of the time before, %.0f %% after:\n",
+		      busy_share(&before), busy_share(&after));
+	strbuf_puts(&s->text,
+		    "on a busy machine the same work may take more or less CPU time.\n");
+}
+
 void diff_put_ways(struct diff_screen *s, bool is_one_program)
 {
 	if (is_one_program)
 		put_commands(s);
 	put_difference(s, "Recorded in two ways: ", put_way);
 	put_difference(s, "The sampling rates differ: ", put_rate);
+	put_busy(s);
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "model.h"
+#include "base/faults.h"
 #include "explore/line_pairs.h"
 #include "profile/chance.h"
 #include "profile/file_pairs.h"
@@ -1320,6 +1321,42 @@ static void check_ways(const struct ways *w)
 	model_deinit(&m);
 }
 
+/* CPU time, ms, of each side and how long it waited for a CPU. */
+static void check_busy(const uint64_t (*ms)[2], const char *says)
+{
+	struct own_diff *diff;
+	struct model m;
+	char *text;
+
+	init(&m, 2);
+	for (uint16_t i = 0; i < 2; i++) {
+		add(&m, i, (uint32_t)ms[i][0],
+		    line_of(&m, "work", "/srv/x.py", 1, 5, 3));
+		assert_ok(faults_add(&m.profile->recordings.data[i].faults,
+				     FAULT_OF_RECORDER, ms[i][1] * 1000,
+				     FAULT_KEPT_OFF));
+	}
+	diff = diff_of(&m, 1, 1, OWN_DIFF_BY_TIME);
+	text = screen(&m, diff, 80, OWN_DIFF_BY_TIME);
+	if (says ? !strstr(text, says) : !!strstr(text, "for a processor"))
+		fail_msg("%s\n%s", says, text);
+	free(text);
+	own_diff_destroy(diff);
+	model_deinit(&m);
+}
+
+static void test_a_busy_machine(void **state)
+{
+	static const char says[] =
+		"\nIt waited for a processor for 50 % of the time before, 10 % after:\n"
+		"on a busy machine the same work may take more or less CPU time.\n";
+
+	(void)state;
+	check_busy((const uint64_t[2][2]){ { 400, 400 }, { 360, 40 } }, says);
+	check_busy((const uint64_t[2][2]){ { 400, 80 }, { 360, 40 } }, NULL);
+	check_busy((const uint64_t[2][2]){ { 400, 0 }, { 360, 0 } }, NULL);
+}
+
 static void test_ways_of_recording(void **state)
 {
 	(void)state;
@@ -1423,6 +1460,7 @@ int main(void)
 		cmocka_unit_test(test_the_largest_is_shown),
 		cmocka_unit_test(test_what_may_be_real),
 		cmocka_unit_test(test_a_total_that_may_be_real),
+		cmocka_unit_test(test_a_busy_machine),
 		cmocka_unit_test(test_ways_of_recording),
 		cmocka_unit_test(test_ways_of_several_recordings),
 		cmocka_unit_test(test_no_line_is_too_long),
