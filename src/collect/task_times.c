@@ -64,6 +64,7 @@ static uint64_t *account(struct task_times *times, uint64_t task, uint64_t now)
 	return map_insert(&times->now, task, since, NULL);
 }
 
+/* Of tasks that have an account. */
 struct sums {
 	/* What they are to have, and what they may have under their names. */
 	double due;
@@ -85,6 +86,8 @@ static struct sums add_up(struct task_times *times, struct poll_parts *parts,
 		task->unspent = since && until > *since ?
 					(double)(until - *since) :
 					0;
+		if (!task->unspent)
+			continue;
 		sums.unspent += task->unspent;
 		sums.due += task->share * period;
 	}
@@ -114,11 +117,15 @@ static double all_lacks(const struct poll_parts *parts, bool runs, double part,
 	double all = 0;
 
 	vec_for_each(task, &parts->tasks)
-		if (task->runs == runs)
+		if (task->runs == runs && task->unspent)
 			all += lack(task, part, period);
 	return all;
 }
 
+/*
+ * A task without an account has its part of the look: those that live for short would
+ * have too little if accounts were balanced with it, and others too much.
+ */
 static void divide(struct task_times *times, struct poll_parts *parts,
 		   bool runs, double period)
 {
@@ -128,15 +135,17 @@ static void divide(struct task_times *times, struct poll_parts *parts,
 	double lacks = all_lacks(parts, runs, part, period);
 
 	vec_for_each(task, &parts->tasks) {
-		double time = task->unspent * part;
+		double time = task->unspent * part, others = 0;
 
 		if (task->runs != runs)
 			continue;
-		if (rest > 0 && lacks > 0)
-			parts->list.data[task->others].tasks_ns +=
-				rest * lack(task, part, period) / lacks;
+		if (!task->unspent)
+			others = task->share * period;
+		else if (rest > 0 && lacks > 0)
+			others = rest * lack(task, part, period) / lacks;
 		spend(times, task->key, parts->until, time);
 		parts->list.data[task->own].tasks_ns += time;
+		parts->list.data[task->others].tasks_ns += others;
 	}
 }
 
