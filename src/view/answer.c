@@ -699,7 +699,7 @@ static const struct profile_frame *python_frame(const struct profile *p,
 	return NULL;
 }
 
-static void note_trampolines(const struct profile *profile, uint32_t event,
+static void note_missing_lines(const struct profile *profile, uint32_t event,
 			     struct strbuf *out)
 {
 	const struct profile_samples *s = &profile->samples;
@@ -718,15 +718,18 @@ static void note_trampolines(const struct profile *profile, uint32_t event,
 	if (!without || without < python / 10)
 		return;
 	strbuf_percent(out, without, python);
+	strbuf_puts(out, " of the time in Python is in functions whose lines are not known, ");
 	own_command_puts(
 		out,
-		" of the time in Python is in functions whose lines are not known, for they were recorded as trampolines: each stands at its def. 'kaa doctor' says what it takes to record lines.\n");
+		profile->events.data[event].is_imported ?
+			"for the imported file does not have them: each stands at its def. 'kaa export --lines' writes files that have them.\n" :
+			"for they were recorded as trampolines: each stands at its def. 'kaa doctor' says what it takes to record lines.\n");
 }
 
 void answer_notes(const struct profile *profile, uint32_t event,
 		  const struct own_time *own, struct strbuf *out)
 {
-	note_trampolines(profile, event, out);
+	note_missing_lines(profile, event, out);
 	/* What was imported has no addresses, so nothing gives it names. */
 	if (!profile->events.data[event].is_imported)
 		nameless_note(profile, own, out);

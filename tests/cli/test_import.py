@@ -502,3 +502,14 @@ def test_mistakes(kaa, tmp_path):
     assert "did you mean 'collapsed'" in kaa("import", "--format", "colapsed", tmp_path / "raw", status=129).stderr
     assert "one file is imported at a time" in kaa("import", tmp_path / "raw", tmp_path / "raw", status=129).stderr
     assert str(tmp_path / "none") in kaa("import", tmp_path / "none", status=1).stderr
+
+
+def test_a_file_without_lines_says_so(kaa, tmp_path):
+    """Functions stand at their def then, and nothing was recorded wrongly."""
+    file = str(tmp_path / "app.py")
+    data = planted.sampled(kaa, tmp_path / "perf.data", {(("<module>", file, 1, 9), ("work", file, 1, 5)): 30})
+    kaa("export", "-q", "-i", data, "--format", "collapsed", "-o", tmp_path / "plain")
+    text = kaa("report", "-i", imported(kaa, tmp_path / "plain"), env={"COLUMNS": "400"}).stdout
+    assert "the imported file does not have them" in text and "export --lines'" in text and "trampolines" not in text, text
+    text = kaa("report", "-i", there_and_back(kaa, data, "collapsed", tmp_path)).stdout
+    assert "does not have them" not in text and "app.py:5" in text, text
