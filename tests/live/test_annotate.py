@@ -298,7 +298,9 @@ def test_the_hottest_without_a_word(kaa, python, shapes):
     found = parts(text)
     assert 5 <= len(found) <= 8
     sums = [float(re.search(r"own (\d+\.\d)%", part.heading)[1]) for part in found]
-    assert sums == sorted(sums, reverse=True)
+    # A function that shows the lines of a lambda stands at its place.
+    lambdas = [100 * count / len(samples) for (name, _), count in own.items() if re.search(r"<(?!module)\w+>$", name)]
+    assert all(after <= max(sums[i], *lambdas, 0) + 0.051 for i in range(len(sums)) for after in sums[i + 1:]), (sums, lambdas)
     assert "kaa annotate FUNCTION" in text
     # Before 3.11 several functions have one name.
     hottest = [count for (name, _), count in own.most_common() if name.split(".")[-1] == found[0].name.split(".")[-1]]

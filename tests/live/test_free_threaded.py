@@ -94,8 +94,8 @@ def test_there_is_no_gil(kaa, free_threaded, tmp_path):
 
     said, few = said_of()
     with_gil, many = said_of("-X", "gil=1")
-    # While a module is imported that does not say that it needs none, there is one.
-    assert NO_GIL in said or 0 < few < many / 4, (said, with_gil)
+    # While a module is imported that does not say that it needs none, there is one, also if no look finds a thread with it.
+    assert NO_GIL in said or few < many / 4, (said, with_gil)
     assert NO_GIL not in with_gil and many > 50, with_gil
     assert " with the GIL" in kaa("report", "--stdio", "-i", data).stdout
 
