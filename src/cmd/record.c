@@ -543,7 +543,6 @@ static void print_summary(const struct record_setup *setup,
 	bool polled = recorder_python(recorder)->polls;
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	const struct stack_stats *s = &result->stacks;
-
 	bool counts_incomplete =
 		setup->options.sampler.callchain != CALLCHAIN_NONE &&
 		setup->options.sampler.callchain != CALLCHAIN_DWARF;

@@ -438,16 +438,21 @@ static struct error *choose_tables(struct report_settings *s,
 }
 
 /* Of the first screen; PROFILE_NONE: there is none. */
-static struct error *choose_event(struct report_settings *s,
-				  const struct profile *profile, uint32_t *ret)
+static struct error *choose_one(const struct report_settings *s,
+				const struct profile *profile, uint32_t *ret)
 {
-	*ret = PROFILE_NONE;
-	if (!shows_answer(s))
-		return choose_tables(s, profile);
 	*ret = answer_event(profile);
 	if (!s->event)
 		return NULL;
 	return one_event_choose(profile, s->event, *ret, "shown", ret);
+}
+
+static struct error *choose_event(struct report_settings *s,
+				  const struct profile *profile, uint32_t *ret)
+{
+	*ret = PROFILE_NONE;
+	return shows_answer(s) ? choose_one(s, profile, ret) :
+				 choose_tables(s, profile);
 }
 
 static struct error *show_report(struct report_settings *s,
@@ -544,13 +549,9 @@ static struct error *print_functions(const struct report_settings *s,
 				     bool *done)
 {
 	struct answer_input input = *answer;
-	struct error *error = NULL;
+	struct error *error = choose_one(s, profile, &input.event);
 
 	*done = false;
-	input.event = answer_event(profile);
-	if (s->event)
-		error = one_event_choose(profile, s->event, input.event,
-					 "shown", &input.event);
 	if (error || input.event == PROFILE_NONE)
 		return error;
 	return functions_print(profile, &input, &s->options.symbols, stdout,

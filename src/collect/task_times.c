@@ -103,22 +103,22 @@ static void spend(struct task_times *times, uint64_t task, uint64_t until,
 		*since += (uint64_t)time;
 }
 
-/* So much less than its part of the look does a task have that has that part of its account. */
-static double lack(const struct poll_part_task *task, double part, double period)
+/* So much less than its part of the look does a task have that has all of its account. */
+static double lack(const struct poll_part_task *task, double period)
 {
-	double lack = task->share * period - task->unspent * part;
+	double lack = task->share * period - task->unspent;
 
 	return lack > 0 ? lack : 0;
 }
 
-static double all_lacks(const struct poll_parts *parts, bool runs, double part,
+static double all_lacks(const struct poll_parts *parts, bool runs,
 			double period)
 {
 	double all = 0;
 
 	vec_for_each(task, &parts->tasks)
 		if (task->runs == runs && task->unspent)
-			all += lack(task, part, period);
+			all += lack(task, period);
 	return all;
 }
 
@@ -131,8 +131,9 @@ static void divide(struct task_times *times, struct poll_parts *parts,
 {
 	struct sums sums = add_up(times, parts, runs, period);
 	double part = sums.unspent > sums.due ? sums.due / sums.unspent : 1;
-	double rest = sums.due - sums.unspent * part;
-	double lacks = all_lacks(parts, runs, part, period);
+	/* More than 0 where each has all of its account. */
+	double rest = sums.due - sums.unspent;
+	double lacks = all_lacks(parts, runs, period);
 
 	vec_for_each(task, &parts->tasks) {
 		double time = task->unspent * part, others = 0;
@@ -142,7 +143,7 @@ static void divide(struct task_times *times, struct poll_parts *parts,
 		if (!task->unspent)
 			others = task->share * period;
 		else if (rest > 0 && lacks > 0)
-			others = rest * lack(task, part, period) / lacks;
+			others = rest * lack(task, period) / lacks;
 		spend(times, task->key, parts->until, time);
 		parts->list.data[task->own].tasks_ns += time;
 		parts->list.data[task->others].tasks_ns += others;

@@ -201,13 +201,12 @@ bool annotate_part_is_nameless(const struct profile *profile,
 {
 	const char *symbol = profile_string(profile, part->name, "");
 	struct python_symbol python;
-	const char *dot;
 
 	if (part->kind != ANNOTATE_FUNCTION || spent_is_module_body(symbol) ||
 	    !python_symbol_parse(symbol, &python))
 		return false;
-	dot = memrchr(python.qualname, '.', python.qualname_length);
-	return (dot ? dot[1] : python.qualname[0]) == '<';
+	python_symbol_keep_last(&python);
+	return python.qualname[0] == '<';
 }
 
 /*

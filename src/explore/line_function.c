@@ -81,15 +81,10 @@ static bool find_definition(const struct source *source, size_t line,
 static bool is_called(const char *symbol, const struct definition *def)
 {
 	struct python_symbol python;
-	const char *dot;
 
 	if (!python_symbol_parse(symbol, &python))
 		return false;
-	dot = memrchr(python.qualname, '.', python.qualname_length);
-	if (dot) {
-		python.qualname_length -= (size_t)(dot + 1 - python.qualname);
-		python.qualname = dot + 1;
-	}
+	python_symbol_keep_last(&python);
 	return python.qualname_length == def->length &&
 	       !strncmp(python.qualname, def->name, def->length);
 }

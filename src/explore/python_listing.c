@@ -340,20 +340,14 @@ static struct error *find_spans(struct python_listing *p)
 
 /* --- What own time was spent in ----------------------------------------- */
 
-/* "key" of "Orders.dedupe.<locals>.key" */
 static void put_owner(struct python_listing *p, const struct own_entry *owner)
 {
 	const char *symbol =
 		profile_string(p->l->profile, owner->name, "unknown code");
 	struct python_symbol python = { symbol, strlen(symbol), "" };
-	const char *dot;
 
 	(void)python_symbol_parse(symbol, &python);
-	dot = memrchr(python.qualname, '.', python.qualname_length);
-	if (dot) {
-		python.qualname_length -= (size_t)(dot + 1 - python.qualname);
-		python.qualname = dot + 1;
-	}
+	python_symbol_keep_last(&python);
 	strbuf_puts(&p->spent, "in ");
 	fit_begin(&p->spent, python.qualname, python.qualname_length,
 		  OWNER_WIDTH);

@@ -30,6 +30,16 @@ bool python_symbol_parse(const char *symbol, struct python_symbol *ret)
 	return true;
 }
 
+void python_symbol_keep_last(struct python_symbol *symbol)
+{
+	const char *dot = memrchr(symbol->qualname, '.', symbol->qualname_length);
+
+	if (!dot)
+		return;
+	symbol->qualname_length -= (size_t)(dot + 1 - symbol->qualname);
+	symbol->qualname = dot + 1;
+}
+
 /* The number behind the last colon; 0: none that a line could have. */
 static uint32_t line_of(const char *text, size_t *length)
 {

@@ -32,6 +32,8 @@ struct python_symbol {
 
 /* False: the symbol is not of a Python function; *ret stays as it is. */
 bool python_symbol_parse(const char *symbol, struct python_symbol *ret);
+/* Leaves of its qualified name the last part: "key" of "Orders.dedupe.<locals>.key". */
+void python_symbol_keep_last(struct python_symbol *symbol);
 
 /*
  * Link-time optimization (gcc) calls a static function "dict_dealloc.lto_priv.0";

@@ -700,7 +700,7 @@ static const struct profile_frame *python_frame(const struct profile *p,
 }
 
 static void note_missing_lines(const struct profile *profile, uint32_t event,
-			     struct strbuf *out)
+			       struct strbuf *out)
 {
 	const struct profile_samples *s = &profile->samples;
 	uint64_t python = 0, without = 0;

@@ -168,18 +168,22 @@ static const char *base_of_place(struct answer *a, const struct own_entry *entry
 	return path_name(name_place(a, entry));
 }
 
-static const char *name_spent(struct answer *a, const struct own_entry *entry)
+static const char *spent_within(struct answer *a, const struct own_entry *entry,
+				size_t columns)
 {
 	strbuf_clear(&a->word);
-	spent_text_parts(a->profile, a->own, entry, SPENT_GOOD, &a->word);
+	spent_text_parts(a->profile, a->own, entry, columns, &a->word);
 	return a->word.data;
+}
+
+static const char *name_spent(struct answer *a, const struct own_entry *entry)
+{
+	return spent_within(a, entry, SPENT_GOOD);
 }
 
 static const char *name_spent_amply(struct answer *a, const struct own_entry *entry)
 {
-	strbuf_clear(&a->word);
-	spent_text_parts(a->profile, a->own, entry, SPENT_AMPLE, &a->word);
-	return a->word.data;
+	return spent_within(a, entry, SPENT_AMPLE);
 }
 
 typedef const char *name_fn(struct answer *a, const struct own_entry *entry);

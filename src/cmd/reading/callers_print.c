@@ -224,9 +224,9 @@ static void put_legend(const struct callers *c)
 	}
 }
 
-static void put_rest(const struct callers *c, size_t count)
+void callers_print_rest(size_t count, FILE *out)
 {
-	fprintf(c->out,
+	fprintf(out,
 		"%zu other function%s called so; name:file.py or file.py:37 means one.\n",
 		count, count == 1 ? " is" : "s are");
 }
@@ -247,7 +247,7 @@ static struct error *print_all(struct callers *c)
 	if (!error)
 		put_legend(c);
 	if (!error && functions.count > SHOWN_MAX)
-		put_rest(c, functions.count - SHOWN_MAX);
+		callers_print_rest(functions.count - SHOWN_MAX, c->out);
 	vec_deinit(&functions);
 	return error;
 }

@@ -23,5 +23,7 @@ struct error *callers_print(const struct profile *profile,
 struct error *callers_print_function(const struct profile *profile,
 				     const struct answer_input *input,
 				     uint32_t name, uint32_t def, FILE *out);
+/* A line that so many other functions have the name. */
+void callers_print_rest(size_t count, FILE *out);
 
 #endif

@@ -111,13 +111,6 @@ static struct error *put_part(struct functions *f,
 				      part->def, f->out);
 }
 
-static void put_rest(struct functions *f, size_t count)
-{
-	fprintf(f->out,
-		"\n%zu other function%s called so; name:file.py or file.py:37 means one.\n",
-		count, count == 1 ? " is" : "s are");
-}
-
 /* What is no function may be the row of time without any. */
 static struct error *put_no_python(struct functions *f, const char *word)
 {
@@ -152,8 +145,10 @@ static struct error *put_word(struct functions *f, const char *word)
 		note_called(f, word);
 	for (size_t i = 0; i < parts.count && i < SHOWN_MAX && !error; i++)
 		error = put_part(f, &parts.data[i]);
-	if (!error && parts.count > SHOWN_MAX)
-		put_rest(f, parts.count - SHOWN_MAX);
+	if (!error && parts.count > SHOWN_MAX) {
+		fputc('\n', f->out);
+		callers_print_rest(parts.count - SHOWN_MAX, f->out);
+	}
 	vec_deinit(&parts);
 	return error;
 }
