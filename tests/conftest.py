@@ -76,6 +76,8 @@ def pytest_generate_tests(metafunc):
             pythons_of_test = [python for python in pythons_of_test if python.version >= old.kwargs["first"]]
         if metafunc.definition.get_closest_marker("unstripped"):
             pythons_of_test = [python for python in pythons_of_test if python.unstripped]
+        if metafunc.definition.get_closest_marker("stripped"):
+            pythons_of_test = [python for python in pythons_of_test if not python.unstripped]
         if metafunc.definition.get_closest_marker("few_versions") and not metafunc.config.getoption("--python"):
             pythons_of_test = pythons.few(pythons_of_test)
             free_threaded = chosen_free_threaded(metafunc.config)[-1:]

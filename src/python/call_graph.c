@@ -8,10 +8,13 @@
 #include "base/map.h"
 #include "obj/elf_symbols.h"
 #include "obj/elf_symtab.h"
+#include "unwind/insn.h"
 
 #define CODE_MAX (32u << 20)
 #define PLT "@plt"
 #define CALLS_MAX (4u << 20)
+/* Bytes that are taken for instructions one after the other; real files take few. */
+#define DECODED_MAX (64u << 20)
 
 bool py_call_target(const uint8_t *code, size_t at, uint64_t vaddr,
 		    uint64_t *ret)
@@ -35,6 +38,7 @@ struct scan {
 	/* The segment. */
 	uint64_t start;
 	uint64_t end;
+	uint64_t decoded;
 };
 
 /* Where a call leads in the end; false if that is no function here. */
@@ -52,25 +56,62 @@ static bool resolve(const struct scan *scan, uint64_t *target)
 	       callee.start == *target;
 }
 
+static struct error *add_call(struct scan *scan, struct py_range function,
+			      uint64_t target, bool is_jump)
+{
+	struct py_calls *calls = &scan->graph->by_caller;
+
+	if (!resolve(scan, &target) || target == function.start)
+		return NULL;
+	if (calls->count >= CALLS_MAX)
+		return error_create(ERROR_LIMIT, "too many calls");
+	return vec_push(calls, (struct py_call){ function.start, target,
+						 is_jump }) ?
+		       NULL :
+		       error_no_memory();
+}
+
+static bool is_short_jump(uint8_t opcode)
+{
+	return opcode == 0xeb || (opcode & 0xf0) == 0x70;
+}
+
+/* One begins at `at`, if they are taken one after the other. */
+static bool is_instruction(struct scan *scan, const uint8_t *code, size_t size,
+			   size_t at)
+{
+	struct insn insn;
+	size_t n = 0;
+
+	while (n < at && scan->decoded < DECODED_MAX &&
+	       insn_decode(code + n, size - n, &insn)) {
+		n += insn.size;
+		scan->decoded += insn.size;
+	}
+	return n == at;
+}
+
 /* The code of a function from `part`, which lies at vaddr, to its end. */
 static struct error *scan_function(struct scan *scan, const uint8_t *part,
 				   uint64_t vaddr, struct py_range function)
 {
-	struct py_calls *calls = &scan->graph->by_caller;
 	size_t size = (size_t)(function.end - vaddr);
+	struct error *error = NULL;
 	uint64_t target;
 
-	for (size_t at = 1; at + sizeof(int32_t) <= size; at++) {
-		if (!py_call_target(part, at, vaddr, &target) ||
-		    !resolve(scan, &target) || target == function.start)
-			continue;
-		if (calls->count >= CALLS_MAX)
-			return error_create(ERROR_LIMIT, "too many calls");
-		if (!vec_push(calls,
-			      (struct py_call){ function.start, target }))
-			return error_no_memory();
+	for (size_t at = 1; at + sizeof(int32_t) <= size && !error; at++)
+		if (py_call_target(part, at, vaddr, &target))
+			error = add_call(scan, function, target,
+					 part[at - 1] != 0xe8);
+	for (size_t at = 1; at < size && !error; at++) {
+		target = vaddr + at + 1 + (uint64_t)(int8_t)part[at];
+		if (is_short_jump(part[at - 1]) &&
+		    (target < function.start || target >= function.end) &&
+		    resolve(scan, &target) &&
+		    is_instruction(scan, part, size, at - 1))
+			error = add_call(scan, function, target, true);
 	}
-	return NULL;
+	return error;
 }
 
 static struct error *scan_segment(struct elf_file *file, struct scan *scan)

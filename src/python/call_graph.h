@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Which functions of a file call, or jump to, which others directly (x86-64:
- * E8, E9 and 0F 8x with 32 bits). Bytes that only look like a call count if they
- * lead to the very start of a function, which next to none do.
+ * E8, E9 and 0F 8x with 32 bits, EB and 7x with 8). Bytes that only look like a call
+ * count if they lead to the very start of a function, which next to none do.
  */
 #ifndef KAA_PYTHON_CALL_GRAPH_H
 #define KAA_PYTHON_CALL_GRAPH_H
@@ -19,6 +19,8 @@
 struct py_call {
 	uint64_t from;
 	uint64_t to;
+	/* It does not come back there. */
+	bool is_jump;
 };
 
 struct py_calls VEC_BODY(struct py_call);

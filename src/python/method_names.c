@@ -10,6 +10,7 @@
 #include "python/call_graph.h"
 #include "python/collector.h"
 #include "python/data_image.h"
+#include "python/method_ends.h"
 
 enum {
 	WORD = 8,
@@ -104,7 +105,7 @@ struct search {
 	const struct py_code_pieces *pieces;
 	struct py_data_image data;
 	struct py_method_names *names;
-	/* Starts of functions that the file exports. */
+	/* Functions that the file exports: start to name. */
 	struct map exported;
 	/* Texts that were read, and words that were taken for functions. */
 	size_t reads;
@@ -485,7 +486,11 @@ static struct error *each_export(struct search *s,
 
 static void note_export(struct search *s, const struct elf_symbol *symbol)
 {
-	s->no_memory |= !map_insert(&s->exported, symbol->vaddr, 0, NULL);
+	char *name = arena_strndup(&s->names->memory, symbol->name,
+				   strlen(symbol->name));
+
+	s->no_memory |= !name || !map_insert(&s->exported, symbol->vaddr,
+					     (uint64_t)(uintptr_t)name, NULL);
 }
 
 static bool has_name(const void *arg, uint64_t start)
@@ -548,11 +553,36 @@ static void name_jump(struct search *s, const struct elf_symbol *symbol)
 		add_text(s, target, symbol->name);
 }
 
+static const char *method_of(const void *arg, uint64_t start)
+{
+	const struct search *s = arg;
+
+	return py_method_name(s->names, start);
+}
+
+static const char *export_of(const void *arg, uint64_t start)
+{
+	const struct search *s = arg;
+	const uint64_t *name = map_find(&s->exported, start);
+
+	return name ? (const char *)(uintptr_t)*name : NULL;
+}
+
+static bool name_end(void *arg, uint64_t start, const char *name)
+{
+	struct search *s = arg;
+
+	if (!map_find(&s->names->names, start))
+		add_text(s, start, name);
+	return !s->no_memory;
+}
+
 struct error *py_method_names_find(struct elf_file *file,
 				   const struct py_code_pieces *pieces,
 				   struct py_method_names *ret)
 {
 	struct search s = { .file = file, .pieces = pieces, .names = ret };
+	struct py_named named = { method_of, export_of, name_end, &s };
 	struct error *error;
 
 	if (!py_method_names_maybe(file))
@@ -566,6 +596,8 @@ struct error *py_method_names_find(struct elf_file *file,
 		error = each_export(&s, name_jump);
 	if (!error)
 		error = name_collector(&s);
+	if (!error)
+		error = py_method_ends_name(file, pieces, &s.data, &named);
 	py_data_image_deinit(&s.data);
 	map_deinit(&s.exported);
 	if (!error && s.no_memory)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Instructions of x86-64 code: where each ends, and what it may do to the
- * general registers. Internal to unwind/.
+ * general registers.
  *
  * Source: Intel 64 and IA-32 Architectures Software Developer's Manual,
  * volume 2, chapter 2 (formats) and appendix A (opcode maps); AMD64

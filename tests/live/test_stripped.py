@@ -91,6 +91,52 @@ def test_c_code_without_a_name_is_no_interpreter(root, bpf, python, kaa, tmp_pat
     assert kinds["native"] > 5 * kinds["interpreter"] + ENOUGH, kinds
 
 
+ENDS = """
+import heapq, time
+TEXT = "1,2" * 100000
+NUMBERS = [float(i * 7919 % 10007) for i in range(10007)]
+KEYS = [str(i) for i in range(20000)]
+
+def spends(work):
+    end = time.process_time() + 0.5
+    while time.process_time() < end:
+        work()
+
+def replace():
+    TEXT.replace("1", "two")
+
+def heappop():
+    heap = NUMBERS[:]
+    while heap:
+        heapq.heappop(heap)
+
+def fromkeys():
+    dict.fromkeys(KEYS)
+
+for work in replace, heappop, fromkeys:
+    spends(work)
+"""
+
+
+@pytest.mark.stripped
+@pytest.mark.every_version
+def test_what_a_method_ends_with_has_its_name(root, bpf, python, kaa, tmp_path):
+    """Many methods end with a jump to the function that does the work; which of them, every compiler decides anew."""
+    script, data = tmp_path / "ends.py", tmp_path / "perf.data"
+    script.write_text(ENDS)
+    python.kaa(kaa).inside(noticed_in(data))("record", "-q", "-F", RATE, "-g", "-o", data, "--", python.path, "-S", script)
+    spent = collections.defaultdict(collections.Counter)
+    for sample in python.kaa(kaa)("script", "-F", "spent,ip,sym", "-i", data).stdout.split("\n\n"):
+        line, _, stack = sample.strip().partition("\n")
+        kind, _, name = line.strip().partition(":")
+        caller = re.search(r"py::(replace|heappop|fromkeys):", stack)
+        if caller and kind == "native":
+            spent[caller[1]]["" if "+0x" in name else caller[1] if caller[1] in name.lower() else name] += 1
+    for caller, names in spent.items():
+        assert names[caller] > 0.5 * names.total() and names[""] < 0.1 * names.total(), spent
+    assert len(spent) == 3 and all(names.total() > ENOUGH for names in spent.values()), spent
+
+
 def methods(build_dir, copy, names):
     """{symbol: name} of those functions that have none in the copy but Python's."""
     program = build_dir / "tests" / "unit" / "dump_symbols"
