@@ -51,6 +51,15 @@ uint64_t faults_count(const struct faults *faults, enum fault_kind kind)
 	return count;
 }
 
+uint64_t faults_recorded(const struct faults *faults, const char *subject)
+{
+	vec_for_each(fault, &faults->list)
+		if (fault->kind == FAULT_OF_RECORDER &&
+		    !strcmp(fault->subject, subject))
+			return fault->count;
+	return 0;
+}
+
 bool faults_lack_end(const struct faults *faults)
 {
 	return faults_count(faults, FAULT_UNFINISHED) ||

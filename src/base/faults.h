@@ -152,6 +152,8 @@ struct error *faults_add_all(struct faults *faults, const struct fault *all,
 			     size_t count);
 /* The sum over all subjects. */
 uint64_t faults_count(const struct faults *faults, enum fault_kind kind);
+/* What the recorder counted under that subject, of those above; 0: nothing. */
+uint64_t faults_recorded(const struct faults *faults, const char *subject);
 /* The recorder did not write the end, or the file was cut off. */
 bool faults_lack_end(const struct faults *faults);
 

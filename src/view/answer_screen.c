@@ -50,14 +50,8 @@ const struct metadata *answer_metadata(const struct answer *a)
 uint64_t answer_recorded(const struct profile *profile,
 			 const struct profile_event *event, const char *subject)
 {
-	const struct faults *faults =
-		&profile->recordings.data[event->recording].faults;
-
-	vec_for_each(fault, &faults->list)
-		if (fault->kind == FAULT_OF_RECORDER &&
-		    !strcmp(fault->subject, subject))
-			return fault->count;
-	return 0;
+	return faults_recorded(
+		&profile->recordings.data[event->recording].faults, subject);
 }
 
 uint64_t answer_recorded_time(const struct profile *profile,

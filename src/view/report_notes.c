@@ -56,6 +56,29 @@ bool report_without_samples(const struct profile *profile, bool is_filtered,
 	return true;
 }
 
+/* Most of the time: what it saw is chance. */
+static bool lacked_processor(const struct profile *profile)
+{
+	uint64_t kept_off = 0, all = 0;
+
+	vec_for_each(recording, &profile->recordings) {
+		kept_off += faults_recorded(&recording->faults,
+					    FAULT_RECORDER_KEPT_OFF);
+		all += faults_recorded(&recording->faults, FAULT_TIME);
+	}
+	return kept_off > all / 2;
+}
+
+static const char *why_no_python(const struct profile *profile, bool is_filtered)
+{
+	if (is_filtered)
+		return "# None of the samples that pass the filters has Python frames.\n#\n";
+	if (lacked_processor(profile))
+		return "# No stack has Python frames: the recorder had no processor for most of the time.\n"
+		       "# Record while fewer programs run, and without 'nice'.\n#\n";
+	return "# No stack has Python frames, though Python was recorded: 'kaa doctor' says what these take.\n#\n";
+}
+
 struct error *report_first_note(const struct profile *profile, bool is_filtered,
 				struct strbuf *out)
 {
@@ -66,11 +89,7 @@ struct error *report_first_note(const struct profile *profile, bool is_filtered,
 	if (report_without_samples(profile, is_filtered, &why))
 		strbuf_printf(out, "# %s\n#\n", why.data);
 	if (!error && lacks)
-		own_command_puts(
-			out,
-			is_filtered ?
-				"# None of the samples that pass the filters has Python frames.\n#\n" :
-				"# No stack has Python frames, though Python was recorded: 'kaa doctor' says what these take.\n#\n");
+		own_command_puts(out, why_no_python(profile, is_filtered));
 	return error;
 }
 

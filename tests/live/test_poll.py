@@ -434,8 +434,9 @@ def test_a_recorder_without_a_processor(kaa, newest_python, tmp_path):
             process.kill()
             process.wait()
     assert re.search(r"kaa had no processor for \S+ % of the time, so times are exact to about \d+\.\d{3} s each", said), said
+    shown = kaa("report", "-i", data).stdout
     assert re.search(r"^The recorder had no processor for \S+ % of the time: times are exact to about \S+ m?s each\.$",
-                     kaa("report", "-i", data).stdout, re.M)
+                     shown, re.M) or "# No stack has Python frames: the recorder had no processor for most of the time." in shown, shown
     apart = seconds_in(data, "between looks in us")
     assert 0.002 < apart and seconds_in(data, "time without a CPU of the recorder in us") > 0
 

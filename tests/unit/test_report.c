@@ -635,6 +635,15 @@ static void test_no_python_frames_are_said(void **state)
 	options.quirks = quirks_of_perf(PERF_7_2);
 	check_has(&m, &options, "No stack has", false);
 	options.quirks = (struct quirks){};
+	assert_null(faults_add(&m.profile->recordings.data[0].faults,
+			       FAULT_OF_RECORDER, 8000000,
+			       FAULT_RECORDER_KEPT_OFF));
+	assert_null(faults_add(&m.profile->recordings.data[0].faults,
+			       FAULT_OF_RECORDER, 9000000, FAULT_TIME));
+	check_has(&m, &options,
+		  "# No stack has Python frames: the recorder had no processor for most of the time.\n"
+		  "# Record while fewer programs run, and without 'nice'.\n#\n",
+		  true);
 	model_sample(&m, 1, "main py:foo");
 	check_has(&m, &options, "No stack has", false);
 	model_deinit(&m);
