@@ -148,7 +148,10 @@ static void put_async(struct answer *a)
 	strbuf_puts(&a->text, " shows what its tasks of asyncio awaited.\n");
 }
 
-/* Of waits a loop shows that it waits for its next event, whichever task waits for what. */
+/*
+ * Of waits and of wall time a loop shows that it waits for its next event, whichever
+ * task waits for what.
+ */
 static void put_waiting_loop(struct answer *a)
 {
 	const struct own_weight *loop = event_loop(a);
@@ -183,7 +186,7 @@ void answer_note_waiting(struct answer *a)
 	uint64_t kept_off =
 		answer_recorded_time(a->profile, a->event, FAULT_KEPT_OFF);
 
-	if (a->event->kind == EVENT_WAIT)
+	if (a->event->kind == EVENT_WAIT || a->event->kind == EVENT_WALL)
 		put_waiting_loop(a);
 	if (!answer_mostly_waits(a->event, ran, time))
 		return;

@@ -887,6 +887,10 @@ static void test_a_loop_that_waits_is_told_of_its_tasks(void **state)
 	assert_screen_does_not_say(&m, 300, name);
 	model_sample(&m, 500000000, MAIN " " RUN_FOREVER " " F);
 	assert_screen_says(&m, 300, says);
+	m.profile->events.data[0].kind = EVENT_WALL;
+	assert_screen_says(&m, 300, says);
+	m.profile->events.data[0].kind = EVENT_TASKS;
+	assert_screen_does_not_say(&m, 300, name);
 	model_deinit(&m);
 }
 
