@@ -230,6 +230,20 @@ static bool shows_line_better(const struct finder *f,
 	return order ? order < 0 : a->total > b->total;
 }
 
+/* Of two that are both but a part of the line, none stands for all of it. */
+static void keep_better(const struct finder *f, struct annotate_part *kept,
+			const struct annotate_part *part)
+{
+	bool are_parts = line_rank(f, kept) == 2 && line_rank(f, part) == 2;
+
+	if (shows_line_better(f, part, kept))
+		*kept = *part;
+	if (are_parts) {
+		kept->kind = ANNOTATE_LINE;
+		kept->line = (uint32_t)f->word.line;
+	}
+}
+
 /* Of the parts that a line of a file is in, one is shown. */
 static void keep_one_for_line(struct finder *f)
 {
@@ -241,8 +255,8 @@ static void keep_one_for_line(struct finder *f)
 				break;
 		if (i == kept)
 			f->parts.data[kept++] = *part;
-		else if (shows_line_better(f, part, &f->parts.data[i]))
-			f->parts.data[i] = *part;
+		else
+			keep_better(f, &f->parts.data[i], part);
 	}
 	f->parts.count = kept;
 }

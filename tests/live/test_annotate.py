@@ -10,6 +10,7 @@ import shlex
 import pytest
 
 from harness import script_output
+from harness.noticed import noticed_in
 from harness.process import run
 from harness.terminal import Terminal
 
@@ -276,6 +277,19 @@ def test_a_line_with_its_surroundings(kaa, python, shapes):
 
 
 @pytest.mark.few_versions
+def test_a_line_of_several_functions(kaa, newest_python, tmp_path):
+    """A lambda and what is in it: its heading weighs the line, as the row below does."""
+    script, data = tmp_path / "lambda.py", tmp_path / "perf.data"
+    script.write_text("import time\nf = lambda n: sum(i ** 3 for i in range(n))\nend = time.process_time() + 0.5\n"
+                      "while time.process_time() < end: f(20000)\n")
+    kaa.inside(noticed_in(data))("record", "-q", "-F", "999", "-o", data, *newest_python.command, script)
+    shown = kaa("annotate", "lambda.py:2", "-i", data).stdout
+    heading = re.search(r"lambda\.py:2\s+own ([\d.]+)%, total ([\d.]+)%$", shown, re.M)
+    row = re.search(r"^ *([\d.]+)% +([\d.]+)% +2> f = lambda", shown, re.M)
+    assert heading and row, shown
+    assert heading.groups() == row.groups() and float(row[1]) > 50, shown
+
+
 def test_words(kaa, python, shapes):
     script, data, _ = shapes
     texts = {annotate(kaa, python, data, word).stdout
