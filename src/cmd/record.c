@@ -363,7 +363,7 @@ static void say_late(const struct record_setup *setup,
 			      ", so shares may be off by %.0f points: record while fewer programs run, without 'nice'%s",
 			      late_samples_points(late, result->samples),
 			      geteuid() ? ", or as root" : "");
-	message_note("kaa came too late to take %s, because the program had the CPU; the next samples stand for that time, too%s",
+	message_note("kaa came too late to take %s, because other work had the processors; the next samples stand for that time, too%s",
 		     text.data, off.data);
 }
 
