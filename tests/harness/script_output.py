@@ -26,28 +26,20 @@ PYTHON_RANGE = range(0x6b6100000000, 0x6b6200000000)
 
 
 class Frame:
-    __slots__ = ("ip", "symbol", "dso", "offset", "file", "line")
+    """One of a stack, or of many: it does not change. python_name: (qualified name, filename) of a Python frame."""
+    __slots__ = ("ip", "symbol", "dso", "offset", "file", "line", "is_python", "is_inlined", "is_marker", "python_name")
 
-    def __init__(self, ip, symbol, dso, offset):
+    def __init__(self, ip, symbol, dso, offset, file=None, line=None):
         self.ip, self.symbol, self.dso, self.offset = ip, symbol, dso, offset
-        self.file = self.line = None
+        self.file, self.line = file, line
+        self.is_inlined = dso == "inlined"
+        # It is named py::<qualname>:<filename>.
+        self.is_python = symbol.startswith(PYTHON)
+        self.python_name = symbol[len(PYTHON):].partition(":")[::2] if self.is_python else None
+        self.is_marker = ip in PYTHON_RANGE and not self.is_python and symbol.startswith("[")
 
     def __repr__(self):
         return f"{self.symbol} ({self.dso})" + (f" {self.file}:{self.line}" if self.line else "")
-
-    @property
-    def is_inlined(self):
-        return self.dso == "inlined"
-
-    @property
-    def is_python(self):
-        return self.symbol.startswith(PYTHON)
-
-    @property
-    def python_name(self):
-        """(qualified name, filename) of a frame named py::<qualname>:<filename>."""
-        name, _, filename = self.symbol[len(PYTHON):].partition(":")
-        return name, filename
 
 
 class Sample:
@@ -80,8 +72,7 @@ class Sample:
     @property
     def markers(self):
         """What kaa says in the stack about the stack."""
-        return [frame.symbol for frame in self.frames
-                if frame.ip in PYTHON_RANGE and not frame.is_python and frame.symbol.startswith("[")]
+        return [frame.symbol for frame in self.frames if frame.is_marker]
 
 
 # The same frames stand in many stacks, so most lines are known.
@@ -102,7 +93,8 @@ def source_fields(line):
 def parse(text, inlined=False):
     """All samples. A line that is none of the three kinds is an error: nothing may be overlooked. Functions that are inlined
     into others, which have the same address, are kept only if asked for."""
-    samples = []
+    samples, known = [], {}
+    frame_of = lambda *fields: known.get(fields) or known.setdefault(fields, Frame(*fields))
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
@@ -110,16 +102,17 @@ def parse(text, inlined=False):
         head = HEAD.match(line) if ": " in line else None
         if head:
             samples.append(Sample(head))
-            frame = frame_fields(" " + (head["rest"] or ""))
+            fields = frame_fields(" " + (head["rest"] or ""))
         else:
-            frame = frame_fields(line)
-        source = None if head or frame else source_fields(line)
-        assert head or samples and (frame or source and samples[-1].frames), \
+            fields = frame_fields(line)
+        source = None if head or fields else source_fields(line)
+        assert head or samples and (fields or source and samples[-1].frames), \
             f"line {number} is no sample, no frame and no source line: {line!r}"
-        if frame:
-            samples[-1].frames.append(Frame(*frame))
+        if fields:
+            samples[-1].frames.append(frame_of(*fields))
         elif source:
-            samples[-1].frames[-1].file, samples[-1].frames[-1].line = source
+            last = samples[-1].frames[-1]
+            samples[-1].frames[-1] = frame_of(last.ip, last.symbol, last.dso, last.offset, *source)
     for sample in samples:
         sample.frames = [frame for frame in sample.frames if inlined or not frame.is_inlined]
     return samples
