@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from harness import answer, drawn
+from harness import answer, drawn, planted
 from harness.drawn import C, DEEP, LOAD, MAIN, THREADS, WORK, own, py, samples, total
 from harness.noticed import noticed_in
 from harness.planted import place_of_this_python, recording
@@ -357,6 +357,49 @@ def test_merged_recursion(draw, show):
     page.go_back()
     settle(page)
     assert tree_of(page) == merged
+
+
+def callers_reported(text):
+    """[(name, level, total)] of `kaa report --callers`."""
+    rows = []
+    for total, blanks, name in re.findall(r"^ *(\d+\.\d%)  ( *(?:< )?)(\S+)", text, re.M):
+        above = [row for row in rows if row[3] < len(blanks.replace("< ", ""))]
+        level = 0 if not rows else rows[-1][1] + 1 if "<" in blanks else above[-1][1] + 1
+        rows.append((name, level, total, len(blanks.replace("< ", ""))))
+    return [(name, str(level + 1), total) for name, level, total, _ in rows]
+
+
+@pytest.mark.parametrize("name", ["burn", "beta", "again", "ping"])
+def test_callers(kaa, tmp_path, show, name):
+    """The button leads to who calls the function, with the figures of `kaa report --callers`."""
+    main, alpha, beta, gamma, burn, leaf, again, ping, pong = (
+        (word, "/srv/app.py", 10 * i, 10 * i + 1) for i, word in
+        enumerate(("main", "alpha", "beta", "gamma", "burn", "leaf", "again", "ping", "pong"), 1))
+    data = planted.sampled(kaa, tmp_path / "perf.data", {
+        (main, alpha, burn): 100, (main, beta, burn, leaf): 150, (main, gamma, alpha, burn): 80, (main, beta): 60,
+        (main, again, again, again): 50, (main, gamma, again, again, leaf): 40, (main, leaf): 30,
+        (main, ping, pong, ping, pong, ping): 70, (gamma, ping): 20})
+    wanted = callers_reported(kaa("report", "--stdio", "--callers", name, "-i", data, env=answer.WIDE).stdout)
+    kaa("export", "-q", "-i", data, "--format", "html", "-o", tmp_path / "out.html")
+    page = show(tmp_path / "out.html", "search=" + name)
+    choose(page, name)
+    page.click('.details button:has-text("Callers")')
+    settle(page)
+    assert [row[:3] for row in tree_of(page)] == wanted and len(wanted) > 1
+    assert not page.is_visible(".chips") and f"Callers of {name}" in page.inner_text(".tree h2")
+    link = page.evaluate("location.hash")
+    assert [row[:3] for row in tree_of(show(tmp_path / "out.html", link))] == wanted
+    page.click(".tree .callersof")
+    settle(page)
+    assert len([row for row in page.query_selector_all('.treerow[aria-level="1"]')]) > 2 and not page.is_visible(".tree .callersof")
+
+
+def test_callers_of_the_focus(draw, show):
+    """What samples of a function are selected by does not cut the way to who calls it."""
+    page = show(draw(THREADS), "view=tree&invert")
+    page.click('.treerow:has(.symbol:text-is("work")) .name')
+    press(page, "o")
+    assert ("main", "2", "80.0%") in [row[:3] for row in tree_of(page)]
 
 
 SLEEP, GIL, FAULTS = b"sched:sched_stat_sleep", b"gil-clock", b"page-faults"

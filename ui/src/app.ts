@@ -102,12 +102,12 @@ export class App {
 	}
 
 	tree(): Tree {
-		const { merge, view, byTime } = this.state;
-		// Below a library's function that is left out nothing would be shown.
-		const focus = this.isLeftOut(this.state.focus) ? -1 : this.state.focus;
+		const { merge, view, byTime, invert } = this.state, isInverted = view === "tree" && invert;
+		// Below a library's function that is left out nothing would be shown. Callers are above the focus, too.
+		const focus = this.isLeftOut(this.state.focus) || isInverted ? -1 : this.state.focus;
 		// By time one thread is drawn, which the other recording does not have.
 		const comparison = view === "flame" && byTime ? null : this.changes() && this.profile.comparison;
-		return this.cached(this.trees, `${this.shownKey()} ${merge} ${comparison !== null}`, () =>
+		return this.cached(this.trees, `${this.shownKey()} ${merge} ${comparison !== null} ${focus}`, () =>
 			new Tree(this.selection(), this.shown(), focus, merge, this.nobody(), comparison));
 	}
 

@@ -577,25 +577,64 @@ export interface Caller {
 	// Nodes of the tree that stand for this one, and what of each counts.
 	nodes: number[];
 	weights: number[];
+	// Functions on the way to here, which are passed over further out; null: none is.
+	way: number[] | null;
 }
 
-export function callers(tree: Tree, of: Caller | null): Caller[] {
-	const groups = new Map<number, Caller>();
-	const add = (node: number, weight: number) => {
-		const fn = tree.fn[node];
-		let caller = groups.get(fn);
+class CallerGroups {
+	private groups = new Map<number, Caller>();
+
+	constructor(private tree: Tree, private way: number[] | null) {}
+
+	add(node: number, weight: number) {
+		const fn = this.tree.fn[node], way = this.way && [...this.way, fn];
+		let caller = this.groups.get(fn);
 		if (!caller)
-			groups.set(fn, caller = { fn, weight: 0, nodes: [], weights: [] });
+			this.groups.set(fn, caller = { fn, weight: 0, nodes: [], weights: [], way });
 		caller.weight += weight;
 		caller.nodes.push(node);
 		caller.weights.push(weight);
-	};
+	}
+
+	// The heaviest first.
+	list(): Caller[] { return [...this.groups.values()].sort((a, b) => b.weight - a.weight || a.fn - b.fn); }
+}
+
+// Who calls what the node stands for; 0: nobody.
+export function callerNode(tree: Tree, of: Caller, node: number): number {
+	let at = tree.parent[node];
+	while (at > 0 && of.way?.includes(tree.fn[at]))
+		at = tree.parent[at];
+	return Math.max(0, at);
+}
+
+// null: what has own time.
+export function callers(tree: Tree, of: Caller | null): Caller[] {
+	const groups = new CallerGroups(tree, of && of.way);
 	if (!of)
 		for (let node = 1; node < tree.length; node++)
-			tree.own[node] && add(node, tree.own[node]);
+			tree.own[node] && groups.add(node, tree.own[node]);
 	else
-		of.nodes.forEach((node, i) => tree.parent[node] > 0 && add(tree.parent[node], of.weights[i]));
-	return [...groups.values()].sort((a, b) => b.weight - a.weight || a.fn - b.fn);
+		of.nodes.forEach((node, i) => {
+			const caller = callerNode(tree, of, node);
+			if (caller)
+				groups.add(caller, of.weights[i]);
+		});
+	return groups.list();
+}
+
+// A function with all that passes through it, by its innermost frame: as `kaa report --callers` has it. Null: it is in no stack.
+export function calledFunction(tree: Tree, fn: number): Caller | null {
+	const inner = new Int32Array(tree.length), groups = new CallerGroups(tree, null), sums = new Map<number, number>();
+	for (let node = 1; node < tree.length; node++) {
+		inner[node] = tree.fn[node] === fn ? node : inner[tree.parent[node]];
+		if (inner[node] && tree.own[node])
+			sums.set(inner[node], (sums.get(inner[node]) ?? 0) + tree.own[node]);
+	}
+	sums.forEach((weight, node) => groups.add(node, weight));
+	const called = groups.list()[0];
+	// A call by itself is one of its callers.
+	return called ? { ...called, way: [] } : null;
 }
 
 // Of each file that has any, by the entries of its lines: the heaviest first.

@@ -225,7 +225,7 @@ class Page {
 			act("Only this", "o", { focus: fn, zoom: [] }),
 			button("Hide", "h", () => app.hide(fn)),
 			act("In the graph", "g", { view: "flame", search: p.functionName(fn) }),
-			act("Callers", "", { view: "tree", invert: true, focus: fn }),
+			act("Callers", "", { view: "tree", invert: true, callers: fn }),
 			h("button.quiet", { type: "button", "aria-label": "Close", onclick: () => app.set({ fn: -1 }, true) }, "×")];
 	}
 
@@ -299,9 +299,9 @@ class Page {
 			w: () => this.app.lanes.length && this.toggleLanes(),
 			l: () => this.profile.library && this.toggleLibraries(),
 			m: () => this.toggleMerge(),
-			i: () => app.set({ invert: !state.invert, view: "tree" }),
+			i: () => app.set({ invert: !state.invert, callers: -1, view: "tree" }),
 			t: () => this.timeline.element.focus(),
-			x: () => app.set({ range: null, thread: -1, only: "", focus: -1, hide: [], search: "", zoom: [] }),
+			x: () => app.set({ range: null, thread: -1, only: "", focus: -1, callers: -1, hide: [], search: "", zoom: [] }),
 			h: () => app.hide(state.fn),
 			o: () => state.fn >= 0 && app.set({ focus: state.fn, zoom: [] }),
 			g: () => state.fn >= 0 && app.set({ view: "flame", search: this.profile.functionName(state.fn) }),

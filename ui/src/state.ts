@@ -29,6 +29,8 @@ export interface State {
 	// Recursive calls are one frame, in graph and tree.
 	merge: boolean;
 	invert: boolean;
+	// The inverted tree begins at this function; -1: at all that have own time.
+	callers: number;
 	// The flame graph is that of one thread, in order of time.
 	byTime: boolean;
 	// The function that is looked at; -1: none.
@@ -46,7 +48,7 @@ export interface State {
 
 export function initial(profile: Profile): State {
 	return { view: "functions", event: profile.event, alone: false, lanes: true, thread: -1, range: null, search: "", only: "", focus: -1,
-		hide: [], native: false, libraries: true, merge: false, invert: false, byTime: false, fn: -1, file: -1, line: 0, code: -1, zoom: [],
+		hide: [], native: false, libraries: true, merge: false, invert: false, callers: -1, byTime: false, fn: -1, file: -1, line: 0, code: -1, zoom: [],
 		sort: profile.comparison ? "change" : "own" };
 }
 
@@ -80,6 +82,7 @@ export function parse(profile: Profile, hash: string): State {
 	state.libraries = !profile.library || !words.has("nolibraries");
 	state.merge = words.has("merge");
 	state.invert = words.has("invert");
+	state.callers = state.invert ? numberOf(words, "callers", profile.functionCount, -1) : -1;
 	state.byTime = words.has("bytime");
 	state.fn = numberOf(words, "fn", profile.functionCount, -1);
 	state.file = numberOf(words, "file", profile.fileCount, -1);
@@ -109,6 +112,7 @@ export function format(profile: Profile, state: State): string {
 	put("nolibraries", "", !state.libraries);
 	put("merge", "", state.merge);
 	put("invert", "", state.invert);
+	put("callers", state.callers, state.callers >= 0);
 	put("bytime", "", state.byTime);
 	put("fn", state.fn, state.fn >= 0);
 	put("file", state.file, state.file >= 0);

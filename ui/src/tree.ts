@@ -2,7 +2,7 @@
 // The call tree: what calls what, or who calls what takes the time.
 import type { App } from "./app";
 import { changeHead } from "./changes";
-import { callers, type Caller, type Tree } from "./compute";
+import { calledFunction, callerNode, callers, type Caller, type Tree } from "./compute";
 import { h, List, percent } from "./dom";
 import { changeCell, shareCell, swatch } from "./functions";
 
@@ -25,8 +25,12 @@ export class TreeView {
 	private rows: Row[] = [];
 	private list: List;
 	private shown: unknown = null;
-	private wasInverted = false;
+	private begin = "";
 	private invert: HTMLButtonElement;
+	// Whose callers are shown, and the way back to those of all.
+	private called = h<HTMLButtonElement>("button.toggle.callersof", { type: "button", title: "Show the callers of all functions",
+		onclick: () => this.app.set({ callers: -1 }) });
+	private said = h("span.hint");
 	private changeHead = h("span.change");
 
 	constructor(private app: App) {
@@ -34,8 +38,8 @@ export class TreeView {
 			onSelect: (i) => app.set({ fn: this.functionOf(this.rows[i]) }, true), onOpen: (i) => this.toggle(i),
 			onKey: (i, key) => this.key(i, key) });
 		this.invert = h<HTMLButtonElement>("button.toggle", { type: "button", title: "Callers below what they call (i)",
-			onclick: () => app.set({ invert: !app.state.invert }) }, "Inverted");
-		this.element = h("section.panel.tree", { "aria-label": "Call tree" }, h("h2", {}, "Call tree", this.invert,
+			onclick: () => app.set({ invert: !app.state.invert, callers: -1 }) }, "Inverted");
+		this.element = h("section.panel.tree", { "aria-label": "Call tree" }, h("h2", {}, "Call tree", this.invert, this.called, this.said,
 			h("span.hint", {}, "→ opens, ← closes, * opens all below")),
 			h("div.head", {}, this.changeHead, h("span.share", {}, "total"), h("span.share", {}, "own"),
 				h("span.name", {}, "function")),
@@ -51,16 +55,23 @@ export class TreeView {
 
 	private callerRow(tree: Tree, caller: Caller, depth: number): Row {
 		const node = caller.nodes[0];
-		return { depth, fn: caller.fn, name: tree.name(node), place: tree.place(node), own: depth ? 0 : caller.weight,
+		return { depth, fn: caller.fn, name: tree.name(node), place: tree.place(node), own: depth ? 0 : caller.nodes.reduce((own, at) => own + tree.own[at], 0),
 			total: caller.weight, node, caller, isOpen: false,
-			isLeaf: caller.nodes.every((at) => tree.parent[at] <= 0) };
+			isLeaf: caller.nodes.every((at) => !callerNode(tree, caller, at)) };
 	}
 
 	// Callers below what they call are those of one recording.
 	private isCompared(): boolean { return !this.app.state.invert && this.app.tree().was !== null; }
 
+	private first(tree: Tree): Row[] {
+		const { callers: fn } = this.app.state, called = calledFunction(tree, tree.comparison?.same[fn] ?? fn);
+		return called ? [this.callerRow(tree, called, 0)] : [];
+	}
+
 	private below(row: Row | null): Row[] {
 		const tree = this.app.tree(), depth = row ? row.depth + 1 : 0;
+		if (!row && this.app.state.callers >= 0)
+			return this.first(tree);
 		if (this.app.state.invert)
 			return callers(tree, row ? row.caller : null).map((caller) => this.callerRow(tree, caller, depth));
 		return tree.children(row ? row.node : 0).map((node) => this.nodeRow(tree, node, depth));
@@ -135,20 +146,29 @@ export class TreeView {
 	}
 
 	update() {
-		const { app } = this, tree = app.tree();
-		this.invert.setAttribute("aria-pressed", String(app.state.invert));
+		const { app } = this, { invert, callers: called } = app.state, tree = app.tree(), begin = `${invert} ${called}`;
+		this.invert.setAttribute("aria-pressed", String(invert));
+		this.called.hidden = called < 0;
 		this.changeHead.hidden = !this.isCompared();
 		this.changeHead.textContent = changeHead(app.profile.comparison);
-		if (this.shown !== tree || this.wasInverted !== app.state.invert) {
+		if (this.shown !== tree || this.begin !== begin) {
 			this.shown = tree;
-			this.wasInverted = app.state.invert;
+			this.begin = begin;
 			this.rows = this.below(null);
 			this.list.show(this.rows.length, this.rows.length ? 0 : -1);
-			if (!app.state.invert && this.rows.length)
+			if ((!invert || called >= 0) && this.rows.length)
 				this.openHeaviest(0);
+			this.showCalled();
 		} else {
 			this.list.show(this.rows.length, this.list.selected);
 		}
+	}
+
+	private showCalled() {
+		const { callers: fn } = this.app.state;
+		this.called.replaceChildren(fn < 0 ? "" : `Callers of ${this.app.profile.functionName(fn)}`,
+			h("span.cross", { "aria-hidden": "true" }, " ×"));
+		this.said.textContent = fn >= 0 && !this.rows.length ? "It is in no stack that is shown." : "";
 	}
 
 	focus() { this.list.element.focus(); }
