@@ -67,6 +67,7 @@ static struct error *put_summary(const struct flamegraph_settings *s,
 		.folder = s->options.folder,
 		.without_libraries = s->options.without_libraries,
 		.is_filtered = input_is_filtered(&s->input),
+		.is_document = true,
 	};
 	_cleanup_place_names_ struct place_names *names = NULL;
 	struct strbuf pieces[ANSWER_PIECES];

@@ -87,6 +87,7 @@ static struct error *add_summary(struct page_facts *f, struct strbuf *title)
 		.columns = FACT_COLUMNS,
 		.folder = f->options->folder,
 		.is_filtered = f->options->is_filtered,
+		.is_document = true,
 	};
 	_cleanup_place_names_ struct place_names *names = NULL;
 	struct strbuf pieces[ANSWER_PIECES];

@@ -308,6 +308,18 @@ static void put_unknown(const struct answer *a, struct strbuf *out)
 			      process->pid);
 }
 
+/* As it is, but for what must not be shown. */
+static void put_unicode(struct strbuf *out, const char *s, size_t n)
+{
+	const char *character;
+	size_t size;
+
+	for (size_t at = 0; at < n;) {
+		at += printable_character(s + at, n - at, &character, &size);
+		strbuf_append(out, character, size);
+	}
+}
+
 static void put_program(struct answer *a, uint32_t program)
 {
 	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
@@ -319,6 +331,10 @@ static void put_program(struct answer *a, uint32_t program)
 		strbuf_puts(&name, place_name(a->names, program));
 	else
 		put_unknown(a, &name);
+	if (a->options->is_document) {
+		put_unicode(&a->text, name.data, name.len);
+		return;
+	}
 	width = printable_width(name.data, name.len);
 	fit_end(&a->text, name.data,
 		width < a->columns / 3 ? width : a->columns / 3);

@@ -33,6 +33,8 @@ struct answer_options {
 	void *source_arg;
 	/* The profile has not all samples of its recordings. */
 	bool is_filtered;
+	/* It is for a document: the program's name is whole, in all of Unicode. */
+	bool is_document;
 	/* Of a program that runs, whose samples are new all the time. */
 	bool is_live;
 	/* Of such a program, where no stack tells: what it runs, or NULL. */

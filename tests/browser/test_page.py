@@ -241,6 +241,20 @@ def test_the_call_tree(draw, show):
     assert tree(page)[1] == ("main", "2", percent(own(WORK)))
 
 
+def test_the_program_is_named_as_it_is(kaa, tmp_path, show):
+    """With all letters, whatever the locale; whole where there is room, and else with the end of its path."""
+    path = "/srv/数据处理/" + "folder/" * 30 + "größe.py"
+    data = planted.sampled(kaa, tmp_path / "perf.data", {(("<module>", path, 1, 2),): 5})
+    kaa("export", "-q", "-i", data, "--format", "html", "-o", tmp_path / "out.html", env={**os.environ, "LC_ALL": "C"})
+    page = show(tmp_path / "out.html", "view=summary", viewport={"width": 390, "height": 844})
+    assert page.title() == path and page.text_content("h1") == path
+    assert page.text_content('.summary dt:text-is("Program") + dd') == path
+    head, end = (page.locator(selector).bounding_box() for selector in ("h1", "h1 span:last-child"))
+    kaa("flamegraph", "-i", data, "-o", tmp_path / "flame.html", env={**os.environ, "LC_ALL": "C"})
+    assert f"<title>{path} - flame graph</title>" in (tmp_path / "flame.html").read_text()
+    assert end["width"] > 30 and end["x"] + end["width"] <= head["x"] + head["width"] + 1 <= 391
+
+
 def test_search_and_only(draw, show):
     page = show(draw(THREADS))
     press(page, "/")

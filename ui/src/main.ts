@@ -88,7 +88,7 @@ class Page {
 		const p = this.profile;
 		const facts = [p.fact("Python"), p.fact("Time"), p.fact("Samples"),
 			p.comparison ? `compared with ${p.comparison.path}` : ""].filter(Boolean).join("  ·  ");
-		return h("header", {}, h("div.title", {}, h("h1", {}, p.title), h("p.facts", {}, facts),
+		return h("header", {}, h("div.title", {}, this.makeTitle(p.title), h("p.facts", {}, facts),
 			h("button.quiet", { type: "button", title: "Keys (?)", "aria-label": "Keys",
 				onclick: () => this.help.showModal() }, "?")),
 			h("div.bar", {}, h("div.tabs", { role: "tablist", "aria-label": "Views" }, ...VIEWS.map((view) => this.tabs[view])),
@@ -97,6 +97,12 @@ class Page {
 						h("button.toggle", { type: "button", id: "only",
 							title: "Only samples that have it in their stack (Shift Enter)",
 							onclick: () => this.onlyFound() }, "Only"))), this.chips));
+	}
+
+	// Where there is no room for all of a path, its folder is cut.
+	private makeTitle(title: string): HTMLElement {
+		const end = title.lastIndexOf("/") + 1;
+		return h("h1", { title }, h("span.folder", {}, title.slice(0, end)), h("span", {}, title.slice(end)));
 	}
 
 	private makeTab(view: View, index: number): HTMLButtonElement {
