@@ -299,6 +299,10 @@ static struct error *add_notes(struct page_facts *f)
 	struct error *error =
 		sample_faults(f->profile, f->event, &samples, &faults);
 
+	/* Of two recordings, add_changes() says it. */
+	if (!error && !f->options->compare)
+		error = answer_waits(f->profile, f->event, &options, f->own,
+				     &lines);
 	if (error)
 		return error;
 	answer_doubts(f->profile, f->event, &options, f->own, &lines);

@@ -660,6 +660,21 @@ struct error *answer_summary(const struct profile *profile, uint32_t event,
 	return error;
 }
 
+struct error *answer_waits(const struct profile *profile, uint32_t event,
+			   const struct answer_options *options,
+			   struct own_time *own, struct strbuf *out)
+{
+	struct answer a = answer_init(profile, event, options);
+	struct error *error;
+
+	a.own = own;
+	answer_note_waiting(&a);
+	strbuf_append(out, a.text.data, a.text.len);
+	error = strbuf_error(&a.text);
+	answer_deinit(&a);
+	return error;
+}
+
 /* --- All ---------------------------------------------------------------- */
 
 uint32_t answer_event(const struct profile *profile)

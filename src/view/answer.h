@@ -114,6 +114,14 @@ void answer_doubts(const struct profile *profile, uint32_t event,
 		   const struct own_time *own, struct strbuf *out);
 
 /*
+ * Appends, each as a line, how long the program had no processor, and what shows where it
+ * waited; mostly nothing. own is borrowed.
+ */
+struct error *answer_waits(const struct profile *profile, uint32_t event,
+			   const struct answer_options *options,
+			   struct own_time *own, struct strbuf *out);
+
+/*
  * Appends what the recording does not know, and what to do about it, a line each:
  * functions whose lines are not known, C functions without names.
  */

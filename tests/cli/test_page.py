@@ -4,6 +4,7 @@ import collections
 import os
 import re
 import shutil
+import struct
 
 import pytest
 
@@ -71,6 +72,17 @@ def test_what_own_time_was_spent_on_is_the_reports(kaa, recording, tmp_path):
                 assert abs(100 * sums[name, words] / total - int(share)) <= 0.51, (name, part)
                 compared += 1
     assert compared
+
+
+def test_what_the_report_says_of_waiting(kaa, tmp_path):
+    """A program that had no processor most of the time: the page says so as the report does, first."""
+    data = planted.sampled(kaa, tmp_path / "perf.data", {(("main", "/srv/a.py", 1, 2),): 600})
+    counters = {b"recorded time in us": 2400000, b"time without a CPU in us": 1600000}
+    planted.with_payload(data, 4, struct.pack("<I", len(counters)) + b"".join(
+        struct.pack("<H", len(name)) + name + struct.pack("<Q", value) for name, value in counters.items()))
+    notes = page_of(kaa, data, tmp_path).words("note.text")
+    said = kaa("report", "-i", data, "--stdio", env={**os.environ, "COLUMNS": "300"}).stdout.splitlines()
+    assert notes[0].startswith("It had a processor for 25 % of the time, and waited for one for 1.60 s") and notes[0] in said
 
 
 def test_files_of_libraries_are_told(kaa, plant):
