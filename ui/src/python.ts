@@ -9,8 +9,8 @@ const TOKEN = new RegExp([
 	/([rbufRBUF]{0,2}(?:"""|'''))/,
 	/([rbufRBUF]{0,2}(?:"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?))/,
 	/(\b\d[\w.]*\b)/,
-	/([A-Za-z_]\w*)/,
-].map((part) => part.source).join("|"), "g");
+	/([\p{XIDS}_]\p{XIDC}*)/u,
+].map((part) => part.source).join("|"), "gu");
 
 export interface Piece {
 	text: string;

@@ -29,6 +29,8 @@ export function whyNoCode(profile: Profile, fn: number): string {
 
 // Functions in C below a line that are named.
 const CALLED_MAX = 5;
+// Lines that may be the longest.
+const MEASURED_MAX = 10;
 
 export class SourceView {
 	readonly element: HTMLElement;
@@ -37,6 +39,7 @@ export class SourceView {
 	private note = h("p.note");
 	private map: HeatMap;
 	private table: HTMLElement;
+	private head: HTMLElement;
 	private code: CodeTable;
 	// What the line that is selected calls in C.
 	private called = h("p.note.called", { "aria-live": "polite", hidden: true });
@@ -58,11 +61,13 @@ export class SourceView {
 	constructor(private app: App) {
 		this.list = new List({ label: "Source", role: "grid", row: (i) => this.row(i),
 			onSelect: (i) => app.set({ line: this.numbers[i] }, true), onKey: (_, key) => this.key(key) });
+		this.list.element.classList.add("wide");
+		this.list.element.addEventListener("scroll", () => this.moveHead());
 		this.map = new HeatMap(this.list, () => this.numbers.map((line) => this.heat(line)));
 		this.code = new CodeTable(app);
-		this.table = h("div.codetable", {}, h("div.head", {}, app.profile.comparison && this.changeHead, h("span.share", {}, "own"),
-			h("span.share", {}, "total"), h("span.number", {}, "line"), h("span.name", {}, "source")),
-			h("div.withmap", {}, this.list.element, this.map.element), this.called);
+		this.head = h("div.head", {}, app.profile.comparison && this.changeHead, h("span.share", {}, "own"),
+			h("span.share", {}, "total"), h("span.number", {}, "line"), h("span.name", {}, "source"));
+		this.table = h("div.codetable", {}, this.head, h("div.withmap", {}, this.list.element, this.map.element), this.called);
 		this.element = h("section.panel.source", { "aria-label": "Source" },
 			h("h2", {}, "Source", this.choice, h("span.hint", {}, "n, N: next hot line")), this.note, this.compared,
 			this.table, this.code.element);
@@ -127,6 +132,7 @@ export class SourceView {
 		if (isNew) {
 			this.lines = file >= 0 && p.sourceState(file) === SourceState.There ? p.source(file) : [];
 			this.parse();
+			this.measure();
 		}
 		this.weigh();
 		this.listFiles(-1);
@@ -169,6 +175,24 @@ export class SourceView {
 		const holder = p.codeFunction[code];
 		const title = holder === fn ? "Its instructions" : `Instructions of ${p.functionName(holder)}, which it is inlined into`;
 		return h("button.link", { type: "button", title, onclick: () => app.set({ code, line: 0, fn }) }, name);
+	}
+
+	// Beside its rows, which scroll sideways.
+	private moveHead() {
+		this.head.style.transform = `translateX(${-this.list.element.scrollLeft}px)`;
+	}
+
+	// So that all rows are as wide as the longest.
+	private measure() {
+		const texts = this.parsed.map((line) => line.map((piece) => piece.text).join(""));
+		const widest = texts.map((text): [number, string] => [text.length + (text.match(/[^\0-~]/g)?.length ?? 0), text])
+			.sort(([a], [b]) => b - a).slice(0, MEASURED_MAX).map(([, text]) => text);
+		const rulers = widest.map((text) => h("code.ruler", {}, text));
+		this.element.append(...rulers);
+		const width = rulers.reduce((most, ruler) => Math.max(most, ruler.offsetWidth), 0);
+		rulers.forEach((ruler) => ruler.remove());
+		this.list.element.style.setProperty("--text", `${width}px`);
+		this.list.element.scrollLeft = 0;
 	}
 
 	private parse() {
