@@ -812,6 +812,29 @@ def test_long_lines_of_source(kaa, tmp_path, show, width):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_phone_has_room_to_search_and_act(draw, show, view):
+    page = show(draw(THREADS), f"view={view}&fn=0", **PHONE)
+    assert page.locator("#search").bounding_box()["width"] > 150
+    for button in page.query_selector_all(".details button, #only"):
+        box = button.bounding_box()
+        assert 0 <= box["x"] and box["x"] + box["width"] <= 390 and box["y"] + box["height"] <= 844, button.inner_text()
+
+
+def test_a_deep_call_tree_on_a_phone(draw, show):
+    """However deep it is, a name has room."""
+    stack = tuple(py(f"function_{i}") for i in range(80))
+    page = show(draw({b"main": {stack: 20}}), "view=tree", **PHONE)
+    page.evaluate("document.querySelector('.tree .list').scrollTop = 1e6")
+    page.wait_for_selector('.treerow .symbol:text-is("function_79")')
+    for symbol in page.query_selector_all(".treerow .symbol"):
+        box = symbol.bounding_box()
+        assert box["width"] > 60 and box["x"] + box["width"] <= 390, symbol.inner_text()
+
+
 def test_hostile_names(draw, show):
     """Nothing of a name runs, or becomes an element; all views show what it is."""
     stacks = {(MAIN, name): 1 for name in HOSTILE}

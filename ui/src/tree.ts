@@ -130,7 +130,8 @@ export class TreeView {
 		const row = this.rows[index], { app } = this;
 		const found = app.found();
 		const indent = h("span.indent", { "aria-hidden": "true" });
-		indent.style.width = `${Math.min(row.depth, 60) * 14}px`;
+		// A name is not pushed out of the view.
+		indent.style.width = `min(${row.depth * 14}px, max(0px, 100% - 12em))`;
 		const twisty = h(`button.twisty${row.isLeaf ? ".leaf" : ""}`, { type: "button", tabindex: -1,
 			"aria-label": row.isOpen ? "Close" : "Open", onclick: (event: Event) => {
 				event.stopPropagation();
