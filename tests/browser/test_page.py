@@ -824,6 +824,16 @@ def test_a_phone_has_room_to_search_and_act(draw, show, view):
         assert 0 <= box["x"] and box["x"] + box["width"] <= 390 and box["y"] + box["height"] <= 844, button.inner_text()
 
 
+def test_the_keys_on_a_phone(draw, show):
+    """They open at their beginning."""
+    page = show(draw(THREADS), **PHONE)
+    page.click('button[aria-label="Keys"]')
+    title, first, dialog = (page.locator(selector).first.bounding_box() for selector in ("dialog h2", "dialog dt", "dialog"))
+    assert dialog["y"] >= 0 and dialog["y"] <= title["y"] < first["y"] < dialog["y"] + dialog["height"]
+    page.keyboard.press("Escape")
+    assert not page.is_visible("dialog")
+
+
 def test_a_deep_call_tree_on_a_phone(draw, show):
     """However deep it is, a name has room."""
     stack = tuple(py(f"function_{i}") for i in range(80))

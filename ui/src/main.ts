@@ -90,7 +90,7 @@ class Page {
 			p.comparison ? `compared with ${p.comparison.path}` : ""].filter(Boolean).join("  ·  ");
 		return h("header", {}, h("div.title", {}, this.makeTitle(p.title), h("p.facts", {}, facts),
 			h("button.quiet", { type: "button", title: "Keys (?)", "aria-label": "Keys",
-				onclick: () => this.help.showModal() }, "?")),
+				onclick: () => this.showHelp() }, "?")),
 			h("div.bar", {}, h("div.tabs", { role: "tablist", "aria-label": "Views" }, ...VIEWS.map((view) => this.tabs[view])),
 				h("div.tools", {}, this.events, this.lanes, this.sides, this.merge, this.libraries, this.native,
 					h("span.searchbox", {}, this.search,
@@ -112,12 +112,19 @@ class Page {
 
 	private makeHelp(): HTMLDialogElement {
 		const close = () => dialog.close();
-		const dialog: HTMLDialogElement = h<HTMLDialogElement>("dialog", { "aria-label": "Keys" }, h("h2", {}, "Keys"),
+		const dialog: HTMLDialogElement = h<HTMLDialogElement>("dialog", { "aria-label": "Keys" },
+			h("h2", { tabindex: -1 }, "Keys"),
 			h("dl", {}, ...KEYS.flatMap(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])),
 			h("p.dim", {}, "own: in a function, with all C code that it calls itself. " +
 				"total: with the Python functions that it calls, too."),
 			h("button.toggle", { type: "button", onclick: close }, "Close"));
 		return dialog;
+	}
+
+	// From its beginning on: what has the focus is in view.
+	private showHelp() {
+		this.help.showModal();
+		this.help.querySelector("h2")!.focus();
 	}
 
 	private listEvents() {
@@ -298,7 +305,7 @@ class Page {
 		const isTab = (event.target as HTMLElement).getAttribute?.("role") === "tab";
 		const keys: Record<string, () => void> = {
 			"/": () => this.search.focus(),
-			"?": () => this.help.showModal(),
+			"?": () => this.showHelp(),
 			c: () => app.set({ native: !state.native, zoom: [] }),
 			b: () => app.set({ byTime: !state.byTime || state.view !== "flame", view: "flame" }),
 			e: () => !this.events.hidden && this.toggleSides(),
