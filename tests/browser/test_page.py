@@ -689,6 +689,22 @@ def test_one_thread(draw, show):
     assert f"{percent(80)} of all: 80 samples" in page.inner_text(".chips")
 
 
+def test_threads_of_one_name(kaa, tmp_path, show):
+    """The number of the process tells them apart; in one process that of the thread does."""
+    data = planted.sampled(kaa, tmp_path / "perf.data", {(("main", "/srv/a.py", 1, 2),): 30},
+                           threads=("MainThread", "MainThread", "only", "pool", "pool"), pids=(70, 71, 71, 71, 71))
+    kaa("export", "-q", "-i", data, "--format", "html", "-o", tmp_path / "out.html")
+    page = show(tmp_path / "out.html")
+    wanted = {"all threads", "MainThread 70", "MainThread 71", "only", "pool 73", "pool 74"}
+    assert {canvas.get_attribute("aria-label").split(":")[0] for canvas in page.query_selector_all(".track canvas")} == wanted
+    shown = {" ".join(filter(None, (label.query_selector(part).inner_text() for part in (".threadname", ".threadnumber"))))
+             for label in page.query_selector_all(".track .label")[1:]}
+    assert shown == wanted - {"all threads"}
+    page.click('.track button:has-text("71")')
+    settle(page)
+    assert "thread MainThread 71" in page.inner_text(".chips")
+
+
 def test_a_range_of_time(draw, show):
     """Drawn by the pointer, and moved by keys: all views have as many samples."""
     page = show(draw(THREADS))

@@ -174,6 +174,7 @@ export class Profile {
 	// Of each stack the listing that its samples hit; NONE: none.
 	stackCode: Uint32Array;
 	private codes = new Map<number, number>();
+	private alike: Map<string, Map<number, number>> | null = null;
 
 	private columns: Columns;
 	private names: Record<string, Uint32Array> = {};
@@ -378,6 +379,26 @@ export class Profile {
 	eventKind(event: number): EventKind { return this.names["event.kind"][event]; }
 	threadCount() { return this.names["thread.name"].length; }
 	threadName(thread: number) { return this.text(this.names["thread.name"][thread]); }
+	// By name, the processes and how many threads have it.
+	private threadsByName(): Map<string, Map<number, number>> {
+		const found = new Map<string, Map<number, number>>();
+		for (let thread = 0; thread < this.threadCount(); thread++) {
+			const pids = found.get(this.threadName(thread)) ?? new Map<number, number>();
+			found.set(this.threadName(thread), pids.set(this.pid(thread), (pids.get(this.pid(thread)) ?? 0) + 1));
+		}
+		return found;
+	}
+
+	// What tells it from others of its name: the number of its process, or its own; "": it is the only one.
+	threadNumber(thread: number): string {
+		this.alike ??= this.threadsByName();
+		const pids = this.alike.get(this.threadName(thread))!, isAlone = pids.get(this.pid(thread)) === 1;
+		return !isAlone ? String(this.tid(thread)) : pids.size > 1 ? String(this.pid(thread)) : "";
+	}
+
+	// "MainThread 4242"
+	threadTitle(thread: number) { return [this.threadName(thread), this.threadNumber(thread)].filter(Boolean).join(" "); }
+
 	threadProcess(thread: number) { return this.text(this.names["thread.process"][thread]); }
 	tid(thread: number) { return this.names["thread.tid"][thread]; }
 	pid(thread: number) { return this.names["thread.pid"][thread]; }

@@ -66,7 +66,7 @@ export class FlameView {
 	update() {
 		const { app } = this, tree = app.tree(), { byTime, thread } = app.state;
 		this.byTime.setAttribute("aria-pressed", String(byTime));
-		this.whose.textContent = !byTime ? "" : `thread ${app.profile.threadName(this.thread())}` +
+		this.whose.textContent = !byTime ? "" : `thread ${app.profile.threadTitle(this.thread())}` +
 			(thread < 0 && app.profile.threadCount() > 1 ? ": the timeline has the others" : "");
 		if (this.tree !== tree)
 			this.selected = 0;

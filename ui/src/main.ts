@@ -171,7 +171,7 @@ class Page {
 			chips.push(this.chip(`${(state.range[0] / 1e9).toFixed(2)} – ${(state.range[1] / 1e9).toFixed(2)} s`,
 				{ range: null }));
 		if (state.thread >= 0)
-			chips.push(this.chip(`thread ${p.threadName(state.thread)}`, { thread: -1 }));
+			chips.push(this.chip(`thread ${p.threadTitle(state.thread)}`, { thread: -1 }));
 		if (state.focus >= 0)
 			chips.push(this.chip(`only ${p.functionName(state.focus)}`, { focus: -1, zoom: [] }));
 		if (state.only)

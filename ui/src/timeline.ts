@@ -84,7 +84,7 @@ export class Timeline {
 	}
 
 	private makeLane(thread: number, lane: Lane): Track {
-		const name = `${this.app.profile.threadName(thread)} ${lane.word}`, canvas = this.makeCanvas(name, lane.event);
+		const name = `${this.app.profile.threadTitle(thread)} ${lane.word}`, canvas = this.makeCanvas(name, lane.event);
 		const label = h("span.label", { title: `${name}: ${this.app.profile.eventName(lane.event)}` }, lane.word);
 		return { thread, lane, name, canvas, element: h("div.track.lane", {}, label, canvas) };
 	}
@@ -94,12 +94,13 @@ export class Timeline {
 	}
 
 	private makeTrack(thread: number, weight: number, all: number): Track {
-		const p = this.app.profile, name = thread < 0 ? "all threads" : p.threadName(thread);
+		const p = this.app.profile, name = thread < 0 ? "all threads" : p.threadTitle(thread);
 		const canvas = this.makeCanvas(name, this.app.state.event);
 		const label = h("button.label", { type: "button", title: thread < 0 ? "All threads" :
 			`${p.threadProcess(thread)} ${p.pid(thread)}, thread ${p.tid(thread)}: click to see only this one`,
 			onclick: () => this.app.set({ thread: this.app.state.thread === thread ? -1 : thread }) },
-			h("span.threadname", {}, name), h("span.dim", {}, percent(all ? weight / all : 0)));
+			h("span.threadname", {}, thread < 0 ? name : p.threadName(thread)),
+			h("span.threadnumber", {}, thread < 0 ? "" : p.threadNumber(thread)), h("span.dim", {}, percent(all ? weight / all : 0)));
 		return { thread, lane: null, name, canvas, element: h("div.track", {}, label, canvas) };
 	}
 
