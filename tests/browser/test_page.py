@@ -611,6 +611,63 @@ def track_tip(page, track, microsecond):
     return timeline_tip(page)
 
 
+def heights_of(page):
+    """{label of a track: [how high each column is, in pixels]}."""
+    return page.evaluate("""() => Object.fromEntries([...document.querySelectorAll(".track canvas")].map(canvas => {
+        const {width, height} = canvas, pixels = canvas.getContext("2d").getImageData(0, 0, width, height).data;
+        const rows = [...Array(height - 1).keys()];
+        return [canvas.getAttribute("aria-label").split(":")[0],
+                [...Array(width).keys()].map(x => rows.filter(y => pixels[4 * (y * width + x) + 3] > 100).length)];
+    }))""")
+
+
+def test_tracks_of_the_timeline_have_one_scale(kaa, tmp_path, show):
+    """A thread that waits all the time has one height, whichever waits it has; all threads are as high as both together."""
+    # The page has microseconds.
+    ends = (1000, 20000, 47000, 90000, 132000, 199000)
+    more = [(SLEEP, b"first", (MAIN, LOAD), end, end - begin) for begin, end in zip((0, *ends), ends)]
+    with planted.recording(tmp_path / "perf.data", {b"first": {(MAIN,): 100}, b"second": {(MAIN, WORK): 100}},
+                           more=[*more, (SLEEP, b"second", (MAIN, WORK), 120000, 60000)]) as data:
+        kaa("export", "-q", "-i", data, "--format", "html", "-o", tmp_path / "out.html")
+    page = show(tmp_path / "out.html", "nolanes")
+    page.select_option('select[aria-label="Event"]', label=SLEEP.decode())
+    page.wait_for_function("document.querySelector('.track canvas').width > 400")
+    settle(page)
+    found = heights_of(page)
+    first, second, both = found["first"], found["second"], found["all threads"]
+    columns = range(2, len(both) - 2)
+    assert max(first[x] for x in columns) - min(first[x] for x in columns) <= 1
+    for x in columns:
+        assert abs(first[x] + second[x] - both[x]) <= 2, x
+    inside = [x for x in columns if 62 < 199 * x / len(both) < 118]
+    assert inside and all(abs(first[x] - second[x]) <= 1 and first[x] > 5 for x in inside)
+    # Of CPU time, too, no thread is higher than all threads.
+    page.select_option('select[aria-label="Event"]', label="task-clock")
+    settle(page)
+    page.wait_for_function("document.querySelector('.track canvas').getAttribute('aria-label').endsWith('task-clock')")
+    found = heights_of(page)
+    assert max(found["all threads"]) > 15
+    for thread in "first", "second":
+        assert all(one <= other + 1 for one, other in zip(found[thread], found["all threads"])) and max(found[thread]) > 15
+
+
+def test_many_threads_of_the_timeline(kaa, tmp_path, show):
+    """Where many wait at a time, each is as high as it can be; how much lower all together are drawn stands there."""
+    names = [b"thread %d" % i for i in range(5)]
+    with planted.recording(tmp_path / "perf.data", {name: {(MAIN,): 20} for name in names},
+                           more=[(SLEEP, name, (MAIN, LOAD), 99000, 99000) for name in names]) as data:
+        kaa("export", "-q", "-i", data, "--format", "html", "-o", tmp_path / "out.html")
+    page = show(tmp_path / "out.html", "nolanes")
+    page.select_option('select[aria-label="Event"]', label=SLEEP.decode())
+    settle(page)
+    found = heights_of(page)
+    assert len(found) == 6 and all(heights[len(heights) // 2] > 15 for heights in found.values())
+    assert page.inner_text(".track .threadnumber") == "1 : 5"
+    page.select_option('select[aria-label="Event"]', label="task-clock")
+    settle(page)
+    assert page.text_content(".track .threadnumber") == ""
+
+
 def test_tips_of_the_timeline(several, show):
     """Each track says what it has at the pointer: which wait, how long, where; or which part of the time, and where."""
     path, _ = several

@@ -7,7 +7,7 @@ import { EventKind, Kind, Unit } from "./data";
 import { duration, fitCanvas, Frames, h, hasModifier, percent, Tip } from "./dom";
 import { momentLines } from "./moment";
 
-const MAX_BINS = 2000, SAMPLES_PER_BIN = 8, MARKS_MS = 60, STEP_SAMPLES = 32768, MAX_TRACKS = 200, MAX_SHAPES = 6;
+const MAX_BINS = 2000, SAMPLES_PER_BIN = 8, MARKS_MS = 60, STEP_SAMPLES = 32768, MAX_TRACKS = 200, MAX_SHAPES = 6, ONE_SCALE_MAX = 3;
 const TRACK_HEIGHT = 24, LANE_HEIGHT = 11;
 
 interface Track {
@@ -22,6 +22,25 @@ interface Track {
 
 // Of each thread, and of all (-1): what each bin of time has.
 type Shape = Map<number, Float64Array>;
+
+// steps: what each bin has more than the one before it. The bins from first to last get as much.
+function addToBins(steps: Float64Array, first: number, last: number, weight: number) {
+	steps[first] += weight;
+	steps[last + 1] -= weight;
+}
+
+// Each bin gets what it has of the span.
+function addSpan(steps: Float64Array, begin: number, end: number, bin: number) {
+	const most = steps.length - 2, first = Math.min(most, Math.floor(begin / bin)), last = Math.min(most, Math.floor(end / bin));
+	if (first === last) {
+		addToBins(steps, first, first, end - begin);
+		return;
+	}
+	addToBins(steps, first, first, (first + 1) * bin - begin);
+	if (last > first + 1)
+		addToBins(steps, first + 1, last - 1, bin);
+	addToBins(steps, last, last, end - last * bin);
+}
 
 export class Timeline {
 	readonly element: HTMLElement;
@@ -135,19 +154,18 @@ export class Timeline {
 	private *fill(event: number, isForGil: boolean, bins: number, marks: Uint8Array | null): Generator<void, Shape> {
 		const p = this.app.profile, tracks: Shape = new Map(), isSpan = p.isSpan(event), bin = p.span / bins || 1;
 		for (const group of p.groupsOf(event)) {
-			// What each bin has more than the one before it.
 			const steps = tracks.get(group.thread) ?? new Float64Array(bins + 1);
 			for (let i = group.first; i < group.first + group.count; i++) {
 				if (i % STEP_SAMPLES === 0)
 					yield;
 				if ((marks && !marks[p.stack[i]]) || (isForGil && !p.isForGil(p.spent[i])))
 					continue;
-				const last = Math.min(bins - 1, Math.floor(p.time[i] / bin));
-				// A wait is the time before its sample.
-				const first = isSpan ? Math.max(0, Math.floor((p.time[i] - p.weight[i]) / bin)) : last;
-				const weight = p.weight[i] / (last - first + 1);
-				steps[first] += weight;
-				steps[last + 1] -= weight;
+				const at = Math.min(bins - 1, Math.floor(p.time[i] / bin));
+				if (isSpan)
+					// A wait is the time before its sample.
+					addSpan(steps, Math.max(0, p.time[i] - p.weight[i]), p.time[i], bin);
+				else
+					addToBins(steps, at, at, p.weight[i]);
 			}
 			tracks.set(group.thread, steps);
 		}
@@ -155,8 +173,8 @@ export class Timeline {
 		tracks.forEach((steps) => {
 			for (let at = 0, value = 0; at <= bins; at++) {
 				value += steps[at];
-				// What is left by rounding is nothing.
-				steps[at] = value < 1e-6 ? 0 : value;
+				// What is left by rounding is nothing: less than a thousandth of a ns, or of one.
+				steps[at] = value < 1e-3 ? 0 : value;
 				sum[at] += steps[at];
 			}
 		});
@@ -212,13 +230,11 @@ export class Timeline {
 
 	// Those of a lane, or of the event.
 	private *drawTracks(lane: Lane | null, width: number, marks: Uint8Array | null): Generator<void> {
-		const p = this.app.profile, event = this.eventOf(lane), isForGil = !!lane?.isForGil;
+		const event = this.eventOf(lane), isForGil = !!lane?.isForGil;
 		const bins = this.binCount(event, width), all = yield* this.known(event, isForGil, bins);
 		const marked = marks ? yield* this.fill(event, isForGil, bins, marks) : null;
-		const isTime = p.unit(event) === Unit.Nanoseconds, bin = p.span / bins || 1, height = lane ? LANE_HEIGHT : TRACK_HEIGHT;
+		const height = lane ? LANE_HEIGHT : TRACK_HEIGHT, [top, times] = this.scale(all, event, bins, lane);
 		const colours = [this.colour(lane), variable("--track-marked"), variable("--line")];
-		let most = 0;
-		all.forEach((values, thread) => thread >= 0 && values.forEach((value) => most = Math.max(most, value)));
 		for (const track of this.tracks.filter((one) => one.lane === lane)) {
 			yield;
 			const values = all.get(track.thread), context = fitCanvas(track.canvas, width, height);
@@ -226,11 +242,32 @@ export class Timeline {
 			context.fillRect(0, height - 1, width, 1);
 			if (!values)
 				continue;
-			const top = track.thread < 0 ? values.reduce((a, b) => Math.max(a, b), 0) :
-				isTime ? Math.max(bin, most * 0.5) : most;
-			this.drawArea(context, values, top, width, height, colours[0]);
+			const most = track.thread < 0 ? top * times : top;
+			this.tellScale(track, times);
+			this.drawArea(context, values, most, width, height, colours[0]);
 			if (marked)
-				this.drawArea(context, marked.get(track.thread)!, top, width, height, colours[1]);
+				this.drawArea(context, marked.get(track.thread)!, most, width, height, colours[1]);
+		}
+	}
+
+	// What the tracks of threads are as high as, and how often that goes into what all threads together are as high as.
+	// A lane has no such track, and what is time is never higher than all of it.
+	private scale(all: Shape, event: number, bins: number, lane: Lane | null): [number, number] {
+		const p = this.app.profile, isTime = p.unit(event) === Unit.Nanoseconds;
+		const peak = (values: Float64Array) => values.reduce((a, b) => Math.max(a, b), 0);
+		const most = [...all].reduce((top, [thread, values]) => thread < 0 ? top : Math.max(top, peak(values)), 0);
+		if (lane)
+			return [isTime ? Math.max(p.span / bins, most) : most, 1];
+		const sum = peak(all.get(-1)!);
+		// Of few threads one scale serves; of many nothing would be left of each.
+		return sum <= most * ONE_SCALE_MAX ? [sum, 1] : [most, Math.ceil(sum / most)];
+	}
+
+	private tellScale(track: Track, times: number) {
+		const label = track.element.querySelector(".threadnumber");
+		if (label && track.thread < 0) {
+			label.textContent = times > 1 ? `1 : ${times}` : "";
+			label.setAttribute("title", times > 1 ? `Drawn ${times} times lower than threads` : "");
 		}
 	}
 
@@ -240,7 +277,7 @@ export class Timeline {
 		context.fillStyle = colour;
 		context.beginPath();
 		values.forEach((value, i) => {
-			const tall = top ? Math.min(1, value / top) * (height - 3) : 0;
+			const tall = top ? value / top * (height - 3) : 0;
 			if (tall > 0)
 				context.rect(i * step, height - 1 - Math.max(tall, 1), step + 0.3, Math.max(tall, 1));
 		});
