@@ -668,6 +668,21 @@ def test_many_threads_of_the_timeline(kaa, tmp_path, show):
     assert page.text_content(".track .threadnumber") == ""
 
 
+def test_the_legend_has_the_colours_of_the_boxes(kaa, tmp_path, show):
+    """Also of kinds that have no time themselves."""
+    program, package = ("run", "/srv/app/run.py", 1, 2), ("get", "/srv/lib/python3.12/site-packages/requests/api.py", 3, 4)
+    data = planted.sampled(kaa, tmp_path / "perf.data", {(program, package, program): 20})
+    kaa("export", "-q", "-i", data, "--format", "html", "-o", tmp_path / "out.html")
+    page = show(tmp_path / "out.html", "view=flame")
+    legend = {item.inner_text().strip(): item.query_selector(".swatch").evaluate("mark => getComputedStyle(mark).backgroundImage")
+              for item in page.query_selector_all(".legend li")}
+    assert set(legend) == {"this program 100.0%", "installed packages"}
+    column = page.evaluate("[...document.querySelector('.stage canvas').getContext('2d').getImageData(900, 0, 1, 80).data]")
+    for row, word in (1, "this program 100.0%"), (2, "installed packages"):
+        red, green, blue, _ = column[4 * (21 * row + 4):][:4]
+        assert f"rgb({red}, {green}, {blue})" in legend[word], (column, legend)
+
+
 def test_tips_of_the_timeline(several, show):
     """Each track says what it has at the pointer: which wait, how long, where; or which part of the time, and where."""
     path, _ = several

@@ -31,6 +31,12 @@ function hsl([hue, saturation, lightness]: [number, number, number]): string {
 
 export const kindColour = (kind: Kind) => hsl(KINDS[kind].shades[0]);
 
+// One beside the other.
+export function inStripes(colours: string[]): string {
+	const share = 100 / colours.length;
+	return `linear-gradient(90deg, ${colours.map((colour, i) => `${colour} ${i * share}% ${(i + 1) * share}%`).join(", ")})`;
+}
+
 const known = new Map<number, string>();
 dark.addEventListener("change", () => known.clear());
 

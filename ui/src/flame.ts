@@ -3,7 +3,7 @@
 // one thread: as wide as it took, from left to right.
 import type { App } from "./app";
 import { changeText, changeWords } from "./changes";
-import { changeColour, functionColour, isDark, kindColour, KINDS, onTheme, variable } from "./colours";
+import { changeColour, functionColour, inStripes, isDark, KINDS, onTheme, variable } from "./colours";
 import { threadWeights, timeColumns, type Tree } from "./compute";
 import { amount, count, duration, fitCanvas, Frames, h, hasModifier, percent, Tip } from "./dom";
 import { STEP_BOXES, TimeLayout, WeightLayout, type Layout } from "./layout";
@@ -125,13 +125,19 @@ export class FlameView {
 			this.showScale();
 			return;
 		}
-		const own = new Map<number, number>();
-		for (let i = 1; i < tree.length; i++)
-			if (tree.fn[i] < p.functionCount && tree.own[i])
-				own.set(p.functionKind[tree.fn[i]], (own.get(p.functionKind[tree.fn[i]]) ?? 0) + tree.own[i]);
+		// Of kinds that have a box: own time, and the colours of their boxes.
+		const own = new Map<number, number>(), colours = new Map<number, Set<string>>();
+		for (let i = 1; i < tree.length; i++) {
+			const fn = tree.fn[i];
+			if (fn >= p.functionCount || !tree.size[i])
+				continue;
+			const kind = p.functionKind[fn];
+			own.set(kind, (own.get(kind) ?? 0) + tree.own[i]);
+			colours.set(kind, (colours.get(kind) ?? new Set()).add(functionColour(p, fn)));
+		}
 		this.legend.replaceChildren(...[...own].sort((a, b) => b[1] - a[1]).map(([kind, weight]) => {
 			const mark = h("i.swatch", { "aria-hidden": "true" });
-			mark.style.background = kindColour(kind);
+			mark.style.background = inStripes([...colours.get(kind)!]);
 			return h("li", {}, mark, `${KINDS[kind].word} ${percent(this.app.share(weight))}`);
 		}));
 	}
