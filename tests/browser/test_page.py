@@ -651,6 +651,22 @@ def test_tracks_of_the_timeline_have_one_scale(kaa, tmp_path, show):
         assert all(one <= other + 1 for one, other in zip(found[thread], found["all threads"])) and max(found[thread]) > 15
 
 
+def test_waits_that_end_together(kaa, tmp_path, show):
+    """A sleep, and the wait for a processor that follows it, have one end in a recording: they are drawn one after the other."""
+    more = [(SLEEP, b"first", (MAIN, LOAD), 99000, 40000), (SLEEP, b"first", (MAIN, WORK), 99000, 30000),
+            (SLEEP, b"first", (MAIN,), 20000, 20000)]
+    with planted.recording(tmp_path / "perf.data", {b"first": {(MAIN,): 100}}, more=sorted(more, key=lambda one: one[3])) as data:
+        kaa("export", "-q", "-i", data, "--format", "html", "-o", tmp_path / "out.html")
+    page = show(tmp_path / "out.html", "nolanes")
+    page.select_option('select[aria-label="Event"]', label=SLEEP.decode())
+    settle(page)
+    heights = heights_of(page)["first"]
+    waits = [x for x in range(len(heights)) if not 19 < 99 * x / len(heights) < 30 and x < len(heights) - 2]
+    assert min(heights[x] for x in waits[2:]) > 15 and max(heights) - min(heights[x] for x in waits[2:]) <= 1
+    found = {track_tip(page, f"first: {SLEEP.decode()}", 199 * at / 99)[1] for at in (40, 80)}
+    assert found == {"29 µs – 69 µs", "69 µs – 99 µs"}
+
+
 def test_many_threads_of_the_timeline(kaa, tmp_path, show):
     """Where many wait at a time, each is as high as it can be; how much lower all together are drawn stands there."""
     names = [b"thread %d" % i for i in range(5)]

@@ -555,7 +555,7 @@ export function* timeColumns(tree: Tree, thread: number, count: number): Generat
 				yield;
 			if (!selection.has(i))
 				continue;
-			const end = p.time[i], begin = Math.min(end, Math.max(before, end - (reach || p.weight[i])));
+			const end = p.until[i], begin = Math.min(end, Math.max(before, end - (reach || p.weight[i])));
 			const node = tree.nodeOf(p.stack[i]), last = Math.min(count - 1, Math.floor((end - from) / wide));
 			for (let column = Math.max(at, Math.floor((begin - from) / wide)); column <= last; column++) {
 				while (at < column)

@@ -161,6 +161,9 @@ export class Profile {
 	groups: Group[] = [];
 	// ns since the first sample.
 	time: Float64Array;
+	// When what the sample stands for ends. Of waits that follow each other, a sleep and the wait for a processor after it, the
+	// recording has the end of the last one.
+	until: Float64Array;
 	weight: Float64Array;
 	stack: Uint32Array;
 	spent: Uint32Array;
@@ -322,6 +325,17 @@ export class Profile {
 			}
 			this.span = Math.max(this.span, time * unit);
 		}
+		this.until = this.findEnds();
+	}
+
+	// A thread waits for one thing at a time.
+	private findEnds(): Float64Array {
+		const spans = this.groups.filter((group) => this.isSpan(group.event));
+		const until = spans.length ? this.time.slice() : this.time;
+		for (const { first, count } of spans)
+			for (let i = first + count - 2; i >= first; i--)
+				until[i] = Math.max(0, Math.min(until[i], until[i + 1] - this.weight[i + 1]));
+		return until;
 	}
 
 	// Of two recordings the one that is shown says what a function is.

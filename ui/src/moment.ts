@@ -27,7 +27,7 @@ function firstAt(profile: Profile, group: Group, time: number): number {
 	let low = group.first, high = group.first + group.count;
 	while (low < high) {
 		const middle = (low + high) >> 1;
-		if (profile.time[middle] < time)
+		if (profile.until[middle] < time)
 			low = middle + 1;
 		else
 			high = middle;
@@ -37,7 +37,7 @@ function firstAt(profile: Profile, group: Group, time: number): number {
 
 // From that time to before the other; null: nothing. Samples of a thread stand in order of time, and spans do not overlap.
 function momentOf(profile: Profile, shown: Shown, of: Of, from: number, to: number): Moment | null {
-	const { time, weight, stack, spent } = profile, isSpan = profile.isSpan(of.event);
+	const { until: time, weight, stack, spent } = profile, isSpan = profile.isSpan(of.event);
 	const found: Moment = { samples: 0, weight: 0, functions: new Map(), longest: -1 };
 	for (const group of profile.groupsOf(of.event, of.thread)) {
 		for (let i = firstAt(profile, group, from); i < group.first + group.count; i++) {
@@ -63,7 +63,7 @@ function functionText(app: App, fn: number): string {
 
 // The longest wait.
 function waitLines(app: App, name: string, { longest, samples }: Moment): string[] {
-	const p = app.profile, end = p.time[longest], begin = Math.max(0, end - p.weight[longest]);
+	const p = app.profile, end = p.until[longest], begin = Math.max(0, end - p.weight[longest]);
 	return [`${name}: ${duration(p.weight[longest])}`,
 		`${duration(begin)} – ${duration(end)}` + (samples > 1 ? `, the longest of ${count(samples)} here` : ""),
 		functionText(app, app.shown().functionOf(p.stack[longest])), p.spentText(p.spent[longest])];

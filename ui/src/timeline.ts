@@ -163,7 +163,7 @@ export class Timeline {
 				const at = Math.min(bins - 1, Math.floor(p.time[i] / bin));
 				if (isSpan)
 					// A wait is the time before its sample.
-					addSpan(steps, Math.max(0, p.time[i] - p.weight[i]), p.time[i], bin);
+					addSpan(steps, Math.max(0, p.until[i] - p.weight[i]), p.until[i], bin);
 				else
 					addToBins(steps, at, at, p.weight[i]);
 			}
