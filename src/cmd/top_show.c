@@ -154,8 +154,8 @@ static struct error *print_screen(struct top_show *show, uint64_t window)
 /* Those that end kaa, and the end of the recorder: sigtimedwait() has them. */
 static void block_signals(sigset_t *set)
 {
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT,
-				       SIGCHLD };
+	static const int numbers[] = { SIGINT,	SIGTERM, SIGHUP,
+				       SIGQUIT, SIGPIPE, SIGCHLD };
 	struct sigaction action;
 
 	sigemptyset(set);
@@ -210,6 +210,14 @@ static int wait_for_begin(struct top_show *show, const sigset_t *set)
 	return signal;
 }
 
+/* Of output that nobody reads, as of `kaa top | head`: there is a signal, too. */
+static bool has_lost_reader(void)
+{
+	sigset_t pending;
+
+	return !sigpending(&pending) && sigismember(&pending, SIGPIPE) == 1;
+}
+
 static struct error *show_text(struct top_show *show, int *signal)
 {
 	const struct top_show_options *o = &show->options;
@@ -236,6 +244,11 @@ static struct error *show_text(struct top_show *show, int *signal)
 		if (has_ended && !live_state(show->live).samples)
 			break;
 		error = print_screen(show, window * 1000000);
+	}
+	if (error && has_lost_reader()) {
+		error_destroy(error);
+		error = NULL;
+		*signal = SIGPIPE;
 	}
 	return error;
 }

@@ -19,7 +19,7 @@ import pytest
 
 from harness.answer import WIDE, functions_of, lines_of, samples_of
 from harness.nobody import NOBODY, WITHOUT_RIGHTS
-from harness.process import run, started
+from harness.process import HANG, run, started
 from harness.terminal import Terminal
 from harness.waiting import until
 
@@ -374,6 +374,17 @@ child.stdout.readline()
 print(child.pid, flush=True)
 child.wait()
 """
+
+
+def test_output_that_nobody_reads_any_more(root, kaa):
+    """As of `kaa top | head`: it ends by SIGPIPE, as other commands do, and without a word."""
+    with started([sys.executable, "-c", "while True: pass"]) as process:
+        words = [*map(str, kaa.command), "top", "-p", str(process.pid), "-d", "0.2"]
+        top = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        top.stdout.readline()
+        top.stdout.close()
+        said = top.stderr.read()
+        assert top.wait(HANG) == -signal.SIGPIPE and "write" not in said and "pipe" not in said, said
 
 
 def test_children_that_run_already_are_not_shown_and_said(bpf, kaa):
