@@ -399,8 +399,16 @@ static void say_coarse(const struct record_setup *setup,
 	    !polled->own_kept_off)
 		return;
 	strbuf_percent(&text, polled->own_kept_off, polled->ticked);
-	message_note("kaa had no processor for %s of the time, so times are exact to about %.3f s each; record while fewer programs run, and without 'nice'",
-		     text.data, (double)polled->ticks_apart / 1e9);
+	/* Tasks have no account of their time but these looks. */
+	if (setup->options.sampler.time == TIME_OF_TASKS)
+		strbuf_puts(&text,
+			    " of the time: what tasks did then is taken from the looks before and after");
+	else
+		strbuf_printf(&text,
+			      " of the time, so times are exact to about %.3f s each",
+			      (double)polled->ticks_apart / 1e9);
+	message_note("kaa had no processor for %s; record while fewer programs run, and without 'nice'",
+		     text.data);
 }
 
 /* Where it is, and what has become of the one before. */

@@ -559,6 +559,11 @@ static void doubt_looks(const struct profile *profile,
 		kept_off = all;
 	strbuf_puts(out, "The recorder had no processor for ");
 	strbuf_percent(out, kept_off, all);
+	if (event->kind == EVENT_TASKS) {
+		strbuf_puts(out,
+			    " of the time: what tasks did then is taken from the looks before and after.\n");
+		return;
+	}
 	strbuf_puts(out, " of the time: times are exact to about ");
 	answer_put_seconds(out, apart);
 	strbuf_puts(out, " each.\n");

@@ -36,10 +36,11 @@ void answer_put_seconds(struct strbuf *out, uint64_t ns)
 {
 	double s = (double)ns / 1e9;
 
-	if (s < 1)
+	/* As they are when rounded: 999.6 ms is 1.00 s. */
+	if (s < 0.9995)
 		strbuf_printf(out, "%.0f ms", s * 1e3);
 	else
-		strbuf_printf(out, s < 100 ? "%.2f s" : "%.0f s", s);
+		strbuf_printf(out, s < 99.995 ? "%.2f s" : "%.0f s", s);
 }
 
 const struct metadata *answer_metadata(const struct answer *a)

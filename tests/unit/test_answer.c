@@ -505,6 +505,29 @@ static void test_wall_time_without_samples_is_said(void **state)
 	model_deinit(&m);
 }
 
+static void test_seconds_are_those_that_are_shown(void **state)
+{
+	static const struct {
+		uint64_t ns;
+		const char *says;
+	} cases[] = {
+		{ 999400000, "x.py   999 ms CPU" },
+		{ 999600000, "x.py   1.00 s CPU" },
+		{ 99994000000, "x.py   99.99 s CPU" },
+		{ 99996000000, "x.py   100 s CPU" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct model m;
+
+		init(&m);
+		model_sample(&m, cases[i].ns, MAIN " " F);
+		assert_screen_says(&m, 100, cases[i].says);
+		model_deinit(&m);
+	}
+}
+
 /* Polling knows nothing of what is between two looks. */
 static void test_looks_that_were_far_apart_are_said(void **state)
 {
@@ -527,9 +550,13 @@ static void test_looks_that_were_far_apart_are_said(void **state)
 	assert_screen_says(&m, 100, words);
 	m.profile->events.data[0].kind = EVENT_GIL;
 	assert_screen_says(&m, 100, words);
+	m.profile->events.data[0].kind = EVENT_TASKS;
+	assert_screen_does_not_say(&m, 100, "exact to");
+	assert_screen_says(&m, 300,
+			   "\nThe recorder had no processor for 34 % of the time: what tasks did then is taken from the looks before and after.\n");
 	/* CPU time is counted by the kernel. */
 	m.profile->events.data[0].kind = EVENT_ON_CPU;
-	assert_screen_does_not_say(&m, 100, "exact to");
+	assert_screen_does_not_say(&m, 100, "had no processor");
 	/* It begins a little before, and ends a little behind. */
 	m.profile->events.data[0].kind = EVENT_WALL;
 	faults->list.data[1].count = 10000001;
@@ -1862,6 +1889,7 @@ int main(void)
 		cmocka_unit_test(test_recording_that_was_cut_off),
 		cmocka_unit_test(test_few_samples_of_sleep_are_many_looks),
 		cmocka_unit_test(test_wall_time_without_samples_is_said),
+		cmocka_unit_test(test_seconds_are_those_that_are_shown),
 		cmocka_unit_test(test_looks_that_were_far_apart_are_said),
 		cmocka_unit_test(test_threads_name_what_is_shown),
 		cmocka_unit_test(test_a_recorded_thread_names_what_is_shown),
