@@ -36,6 +36,14 @@ void strbuf_percent(struct strbuf *buf, uint64_t n, uint64_t of)
 			      percent < 0.995 ? 2 : percent < 9.95, percent);
 }
 
+void strbuf_size(struct strbuf *buf, uint64_t size)
+{
+	if (size < 1024 * 1024)
+		strbuf_printf(buf, "%.1f KiB", (double)size / 1024);
+	else
+		strbuf_printf(buf, "%.1f MiB", (double)size / (1024 * 1024));
+}
+
 void strbuf_truncate(struct strbuf *buf, size_t n)
 {
 	if (n >= buf->len)

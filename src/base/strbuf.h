@@ -51,6 +51,8 @@ void strbuf_vprintf(struct strbuf *buf, const char *format, va_list args);
  * "0.03 %", "<0.01 %". Only all is 100 %, and only none is 0 %.
  */
 void strbuf_percent(struct strbuf *buf, uint64_t n, uint64_t of);
+/* A size in bytes: "29.4 KiB". */
+void strbuf_size(struct strbuf *buf, uint64_t size);
 /* Cuts the buffer to n bytes, if it is longer. */
 void strbuf_truncate(struct strbuf *buf, size_t n);
 /* Cuts off the blanks at its end. */

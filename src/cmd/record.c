@@ -196,14 +196,6 @@ static void record_deinit(void *settings)
 
 /* --- the result --- */
 
-static void format_size(struct strbuf *out, uint64_t size)
-{
-	if (size < 1024 * 1024)
-		strbuf_printf(out, "%.1f KiB", (double)size / 1024);
-	else
-		strbuf_printf(out, "%.1f MiB", (double)size / (1024 * 1024));
-}
-
 /* What time without samples was spent on. */
 static const char *without_samples(const struct record_setup *setup,
 				   const struct recorder *recorder)
@@ -555,7 +547,7 @@ static void print_summary(const struct record_setup *setup,
 		setup->options.sampler.callchain != CALLCHAIN_NONE &&
 		setup->options.sampler.callchain != CALLCHAIN_DWARF;
 
-	format_size(&text, result->file_size);
+	strbuf_size(&text, result->file_size);
 	put_samples(before, result, is_whole, &text);
 	if (s->with_python)
 		strbuf_printf(&text, ", %" PRIu64 " with Python frames",

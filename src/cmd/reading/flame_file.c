@@ -81,11 +81,12 @@ static struct error *draw(const struct flame_file *file,
 
 static void say_written(const char *path, long size)
 {
-	_cleanup_strbuf_ struct strbuf word = STRBUF_INIT;
+	_cleanup_strbuf_ struct strbuf word = STRBUF_INIT, bytes = STRBUF_INIT;
 
 	shell_word(path, &word);
-	message_note("wrote '%s' (%ld kB): open it in a browser, for example with: xdg-open %s",
-		     path, (size + 999) / 1000, word.data);
+	strbuf_size(&bytes, size > 0 ? (uint64_t)size : 0);
+	message_note("wrote '%s' (%s): open it in a browser, for example with: xdg-open %s",
+		     path, bytes.data, word.data);
 }
 
 struct error *flame_file_write(const struct flame_file *file,
