@@ -16,6 +16,8 @@ enum {
 	PART_MIN = 3,
 	/* Of a segment. */
 	SIZE_MAX_READ = 64 << 20,
+	/* What takes a quarter of a second; CPython has 3 MiB. */
+	CODE_MAX = 8 << 20,
 };
 
 struct search {
@@ -251,14 +253,33 @@ static struct error *find_other_ways(struct search *s, struct elf_file *file,
 	return error;
 }
 
+static bool has_much_code(const struct elf_file *file)
+{
+	uint64_t left = CODE_MAX;
+
+	for (size_t i = 0; i < file->segment_count; i++) {
+		const struct elf_segment *s = &file->segments[i];
+
+		if (s->type != PT_LOAD || !(s->flags & PF_X))
+			continue;
+		if (s->filesz > left)
+			return true;
+		left -= s->filesz;
+	}
+	return false;
+}
+
 struct error *py_method_ends_name(struct elf_file *file,
 				  const struct py_code_pieces *pieces,
 				  const struct py_data_image *data,
 				  const struct py_named *named)
 {
 	struct search s = { .named = named };
-	struct error *error = py_call_graph_load(file, pieces, &s.graph);
+	struct error *error;
 
+	if (has_much_code(file))
+		return NULL;
+	error = py_call_graph_load(file, pieces, &s.graph);
 	if (!error)
 		error = find_other_ways(&s, file, data);
 	if (!error)

@@ -28,9 +28,10 @@ struct py_named {
 
 /*
  * Names such functions. One that is the end of two methods of one owner, or of one
- * name, has both names: "_heapq.heappop/_heappop_max". Exported functions may call it, too, if their
- * names have the method's in them: PyUnicode_Replace(). ERROR_LIMIT for files with too
- * much code.
+ * name, has both names: "_heapq.heappop/_heappop_max". Exported functions may call it,
+ * too, if their names have the method's in them: PyUnicode_Replace(). Files with more
+ * than 8 MiB of code are left as they are. Fails for want of memory, and for files that
+ * cannot be read or have too many calls or constants.
  */
 struct error *py_method_ends_name(struct elf_file *file,
 				  const struct py_code_pieces *pieces,
