@@ -33,4 +33,12 @@ static inline bool name_ends_with(const char *name, const char *end)
 	return n >= m && !strcmp(name + n - m, end);
 }
 
+/* Of "list.sort" what is behind the last dot; all of a name without one. */
+static inline const char *name_last_part(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot ? dot + 1 : name;
+}
+
 #endif

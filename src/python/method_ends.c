@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/name_match.h"
 #include "python/call_graph.h"
 
 enum {
@@ -33,13 +34,6 @@ struct search {
 struct methods {
 	const char *names[2];
 };
-
-static const char *last_part(const char *name)
-{
-	const char *dot = strrchr(name, '.');
-
-	return dot ? dot + 1 : name;
-}
 
 /* False: it is the third. */
 static bool note_method(struct methods *methods, const char *name)
@@ -75,7 +69,7 @@ static bool find_methods(const struct search *s, struct py_call_span calls,
 static bool exports_fit(const struct search *s, struct py_call_span calls,
 			const char *method)
 {
-	const char *part = last_part(method);
+	const char *part = name_last_part(method);
 
 	for (const struct py_call *c = calls.first; c < calls.end; c++) {
 		const char *export = s->named->export(s->named->arg, c->from);
@@ -90,9 +84,9 @@ static bool exports_fit(const struct search *s, struct py_call_span calls,
 /* The one that a reader is likelier to know. */
 static bool goes_first(const char *a, const char *b)
 {
-	bool is_private = *last_part(a) == '_';
+	bool is_private = *name_last_part(a) == '_';
 
-	if (is_private != (*last_part(b) == '_'))
+	if (is_private != (*name_last_part(b) == '_'))
 		return !is_private;
 	return strlen(a) != strlen(b) ? strlen(a) < strlen(b) :
 					strcmp(a, b) < 0;
@@ -112,10 +106,10 @@ static bool join(const struct methods *methods, char ret[static NAME_SIZE])
 	}
 	if (strchr(a, '/') || strchr(b, '/'))
 		return false;
-	owner = (size_t)(last_part(a) - a);
-	if (owner == (size_t)(last_part(b) - b) && !memcmp(a, b, owner))
+	owner = (size_t)(name_last_part(a) - a);
+	if (owner == (size_t)(name_last_part(b) - b) && !memcmp(a, b, owner))
 		b += owner;
-	else if (strcmp(last_part(a), last_part(b)) != 0)
+	else if (strcmp(name_last_part(a), name_last_part(b)) != 0)
 		return false;
 	return snprintf(ret, NAME_SIZE, "%s/%s", a, b) < NAME_SIZE;
 }

@@ -166,13 +166,6 @@ static bool read_name(struct search *s, uint64_t vaddr,
 
 /* --- Names -------------------------------------------------------------- */
 
-static const char *last_part(const char *name)
-{
-	const char *dot = strrchr(name, '.');
-
-	return dot ? dot + 1 : name;
-}
-
 static size_t common_length(const char *a, const char *b)
 {
 	size_t n = 0;
@@ -190,15 +183,15 @@ static void join_names(const char *a, const char *b, char ret[static TEXT_SIZE])
 {
 	size_t common = common_length(a, b);
 
-	if (strcmp(last_part(a), last_part(b)) != 0)
+	if (strcmp(name_last_part(a), name_last_part(b)) != 0)
 		*ret = '\0';
 	else if (name_ends_with(a, b))
 		snprintf(ret, TEXT_SIZE, "%s", b);
 	else if (name_ends_with(b, a))
 		snprintf(ret, TEXT_SIZE, "%s", a);
-	else if (common >= COMMON_MIN && common < (size_t)(last_part(a) - a) - 1)
+	else if (common >= COMMON_MIN && common < (size_t)(name_last_part(a) - a) - 1)
 		snprintf(ret, TEXT_SIZE, "%.*s*.%s", (int)common, a,
-			 last_part(a));
+			 name_last_part(a));
 	else
 		*ret = '\0';
 }
