@@ -95,9 +95,8 @@ def test_threads_that_do_not_live_long(kaa, python, scripts, tmp_path, frequency
     message = (found, given, pieces, ran, len(samples), worth, result.stderr)
     # What is said to have no samples may be time of these threads.
     assert pieces - (ran - given) - allowed * ran < found < pieces + allowed * ran, message
-    # A machine that gives kaa no CPU has samples of the thread that lives on, and few others.
-    if given > 0.5 * ran:
-        assert abs(found / given - pieces / ran) < allowed, message
+    # What has no samples may be of the thread that lives on, or of the others: a machine that gives kaa no CPU has much of it.
+    assert abs(found / given - pieces / ran) < allowed + max(0, ran - given) / ran, message
     assert given < 1.02 * ran + 0.1, message
     # However little kaa has seen, it says how much it has not.
     if without:
