@@ -32,7 +32,7 @@ static struct error *look_through(struct interpreter *interpreter,
 	interpreter->binary = binary;
 	pieces = module_pieces(module);
 	return py_call_glue_find(module->elf, &pieces, binary,
-				 interpreter_frame_is_glue,
+				 interpreter_frame_is_glue, &module->calls,
 				 &interpreter->glue);
 }
 

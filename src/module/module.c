@@ -12,6 +12,7 @@ void module_deinit(struct module *module)
 	elf_file_destroy(module->elf);
 	error_destroy(module->refused);
 	py_method_names_deinit(&module->methods);
+	py_call_graph_deinit(&module->calls);
 }
 
 static size_t section_size(const struct module *module, const char *name)
@@ -137,7 +138,11 @@ static struct error *find_methods(struct module *module)
 	error = module_cfi(module, &cfi);
 	if (error || !cfi)
 		return error;
-	error = py_method_names_find(module->elf, &pieces, &module->methods);
+	error = py_method_names_find(module->elf, &pieces, &module->calls,
+				     &module->methods);
+	/* Nobody else asks for it. */
+	if (module->python_known && !module->is_python)
+		py_call_graph_deinit(&module->calls);
 	if (error && error->code == ERROR_NO_MEMORY)
 		return error;
 	error_destroy(error);

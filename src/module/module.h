@@ -40,6 +40,8 @@ struct module {
 	struct error *refused;
 	bool methods_known;
 	struct py_method_names methods;
+	/* Of an interpreter, once somebody has asked for it. */
+	struct py_call_graph calls;
 	bool native_known;
 	bool is_native;
 	bool unwinding_known;

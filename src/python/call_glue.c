@@ -65,7 +65,7 @@ struct analysis {
 	const struct py_binary *binary;
 	bool (*is_glue)(const char *name);
 	struct py_data_image data;
-	struct py_call_graph graph;
+	struct py_call_graph *graph;
 	/* Start of a function to IS_*. */
 	struct map roles;
 	/* The same to its distance from PyEval_EvalCode(). */
@@ -477,7 +477,7 @@ static struct error *find_partial(struct analysis *a)
 static size_t count_callers(const struct analysis *a, uint64_t function,
 			    uint64_t roles, size_t *all)
 {
-	struct py_call_span calls = py_calls_to(&a->graph, function);
+	struct py_call_span calls = py_calls_to(a->graph, function);
 	const struct py_call *last = NULL;
 	size_t count = 0;
 
@@ -498,7 +498,7 @@ typedef VEC(uint64_t) starts_vec;
 static void find_between(struct analysis *a, uint64_t callee,
 			 starts_vec *found)
 {
-	struct py_call_span calls = py_calls_to(&a->graph, callee);
+	struct py_call_span calls = py_calls_to(a->graph, callee);
 	size_t all;
 
 	for (const struct py_call *c = calls.first; c < calls.end; c++) {
@@ -546,7 +546,7 @@ static bool uses_tp_call(const uint8_t *code, size_t size)
 
 static bool calls(const struct analysis *a, uint64_t function, uint64_t callee)
 {
-	struct py_call_span span = py_calls_from(&a->graph, function);
+	struct py_call_span span = py_calls_from(a->graph, function);
 
 	for (const struct py_call *c = span.first; c < span.end; c++)
 		if (c->to == callee)
@@ -574,7 +574,7 @@ static bool is_shared(const struct analysis *a, uint64_t function)
 {
 	size_t all, exported_glue = 0;
 	size_t glue = count_callers(a, function, IS_CALL, &all);
-	struct py_call_span span = py_calls_to(&a->graph, function);
+	struct py_call_span span = py_calls_to(a->graph, function);
 	uint64_t last = 0;
 
 	if (glue >= 2 && all <= CALLERS_MAX)
@@ -594,7 +594,7 @@ static bool is_shared(const struct analysis *a, uint64_t function)
  */
 static bool is_of_evaluation(const struct analysis *a, uint64_t function)
 {
-	struct py_call_span span = py_calls_to(&a->graph, function);
+	struct py_call_span span = py_calls_to(a->graph, function);
 	unsigned int minor = PY_MINOR(a->binary->version);
 
 	for (const struct py_call *c = span.first; c < span.end; c++)
@@ -623,7 +623,7 @@ static bool is_known_part(const struct analysis *a, uint64_t function)
  */
 static struct error *find_shared(struct analysis *a)
 {
-	const struct py_calls *all = &a->graph.by_callee;
+	const struct py_calls *all = &a->graph->by_callee;
 	struct error *error = NULL;
 
 	for (size_t i = 0; i < all->count && !error; i++) {
@@ -646,7 +646,7 @@ static struct error *find_shared(struct analysis *a)
 /* Helpers that nothing but glue calls; true if there were new ones. */
 static bool find_parts(struct analysis *a)
 {
-	const struct py_calls *calls = &a->graph.by_callee;
+	const struct py_calls *calls = &a->graph->by_callee;
 	bool any = false;
 
 	for (size_t i = 0; i < calls->count; i++) {
@@ -685,7 +685,7 @@ static void measure(struct analysis *a)
 	while (next < queue.count && !a->no_memory) {
 		uint64_t callee = queue.data[next++];
 		uint64_t distance = distance_of(a, callee) + 1;
-		struct py_call_span calls = py_calls_to(&a->graph, callee);
+		struct py_call_span calls = py_calls_to(a->graph, callee);
 
 		for (const struct py_call *c = calls.first;
 		     c < calls.end && distance < WAY_MAX; c++) {
@@ -708,7 +708,7 @@ static void walk(struct analysis *a, uint64_t function)
 	uint64_t distance = WAY_MAX;
 
 	while (distance > 1) {
-		struct py_call_span calls = py_calls_from(&a->graph, function);
+		struct py_call_span calls = py_calls_from(a->graph, function);
 		uint64_t next = 0;
 
 		for (const struct py_call *c = calls.first; c < calls.end; c++)
@@ -726,7 +726,7 @@ static void walk(struct analysis *a, uint64_t function)
 /* pymain_main() calls Py_RunMain(). */
 static bool calls_run(const struct analysis *a, uint64_t function)
 {
-	struct py_call_span calls = py_calls_from(&a->graph, function);
+	struct py_call_span calls = py_calls_from(a->graph, function);
 
 	for (const struct py_call *c = calls.first; c < calls.end; c++)
 		if (roles_of(a, c->to) & IS_RUN)
@@ -736,7 +736,7 @@ static bool calls_run(const struct analysis *a, uint64_t function)
 
 static void find_ways(struct analysis *a)
 {
-	const struct py_calls *calls = &a->graph.by_caller;
+	const struct py_calls *calls = &a->graph->by_caller;
 
 	if (!a->eval_code)
 		return;
@@ -764,7 +764,7 @@ static struct error *analyse(struct analysis *a)
 	if (!error)
 		error = py_data_image_load(a->file, &a->data);
 	if (!error)
-		error = py_call_graph_load(a->file, a->pieces, &a->graph);
+		error = py_call_graph_load(a->file, a->pieces, a->graph);
 	if (error)
 		return error;
 	read_tables(a);
@@ -800,18 +800,19 @@ struct error *py_call_glue_find(struct elf_file *file,
 				const struct py_code_pieces *pieces,
 				const struct py_binary *binary,
 				bool (*is_glue)(const char *name),
+				struct py_call_graph *graph,
 				struct py_call_glue *ret)
 {
 	struct analysis a = { .file = file,
 			      .pieces = pieces,
 			      .binary = binary,
-			      .is_glue = is_glue };
+			      .is_glue = is_glue,
+			      .graph = graph };
 	struct error *error = analyse(&a);
 
 	if (!error)
 		error = take_found(&a, ret);
 	py_data_image_deinit(&a.data);
-	py_call_graph_deinit(&a.graph);
 	map_deinit(&a.roles);
 	map_deinit(&a.distances);
 	return error;

@@ -26,6 +26,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "obj/elf_file.h"
+#include "python/call_graph.h"
 #include "python/detect.h"
 
 /* Zero-initialise. */
@@ -36,13 +37,14 @@ struct py_call_glue {
 
 /*
  * Fills *ret. pieces must tell the file's functions; is_glue says which
- * exported names are of call glue. Fails for want of memory, and for files that
- * cannot be read.
+ * exported names are of call glue. graph is the caller's, and loaded. Fails for
+ * want of memory, and for files that cannot be read.
  */
 struct error *py_call_glue_find(struct elf_file *file,
 				const struct py_code_pieces *pieces,
 				const struct py_binary *binary,
 				bool (*is_glue)(const char *name),
+				struct py_call_graph *graph,
 				struct py_call_glue *ret);
 void py_call_glue_deinit(struct py_call_glue *glue);
 

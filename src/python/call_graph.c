@@ -38,6 +38,7 @@ struct scan {
 	/* The segment. */
 	uint64_t start;
 	uint64_t end;
+	/* Bytes that were taken for instructions. */
 	uint64_t decoded;
 };
 
@@ -233,18 +234,27 @@ struct error *py_call_graph_load(struct elf_file *file,
 				 struct py_call_graph *ret)
 {
 	struct scan scan = { .pieces = pieces, .graph = ret };
-	struct error *error = read_linkage_table(file, &scan.linked);
+	struct error *error;
 
+	if (ret->is_loaded)
+		return NULL;
+	error = read_linkage_table(file, &scan.linked);
 	if (!error)
 		error = scan_segments(file, &scan);
 	map_deinit(&scan.linked);
-	return error ? error : sort(ret);
+	if (!error)
+		error = sort(ret);
+	if (error)
+		py_call_graph_deinit(ret);
+	ret->is_loaded = !error;
+	return error;
 }
 
 void py_call_graph_deinit(struct py_call_graph *graph)
 {
 	vec_deinit(&graph->by_caller);
 	vec_deinit(&graph->by_callee);
+	graph->is_loaded = false;
 }
 
 static struct py_call_span span_of(const struct py_calls *calls,

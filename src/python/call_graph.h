@@ -29,6 +29,7 @@ struct py_calls VEC_BODY(struct py_call);
 struct py_call_graph {
 	struct py_calls by_caller;
 	struct py_calls by_callee;
+	bool is_loaded;
 };
 
 /* A run of calls in by_caller or by_callee. */
@@ -38,9 +39,9 @@ struct py_call_span {
 };
 
 /*
- * pieces tell the functions. Calls by way of the file's own linkage table
- * (PLT) count as calls of the functions that it exports. ERROR_LIMIT beyond
- * 32 MiB of code.
+ * Nothing if it is loaded already. pieces tell the functions. Calls by way of the
+ * file's own linkage table (PLT) count as calls of the functions that it exports.
+ * ERROR_LIMIT beyond 32 MiB of code.
  */
 struct error *py_call_graph_load(struct elf_file *file,
 				 const struct py_code_pieces *pieces,

@@ -7,7 +7,6 @@
 
 #include "base/map.h"
 #include "base/name_match.h"
-#include "python/call_graph.h"
 
 enum {
 	/* Ends of ends of methods. */
@@ -23,7 +22,7 @@ enum {
 
 struct search {
 	const struct py_named *named;
-	struct py_call_graph graph;
+	const struct py_call_graph *graph;
 	/* Starts of functions that are called, from first to last; 1: there are other ways. */
 	struct map called;
 	uint64_t first;
@@ -74,8 +73,9 @@ static bool exports_fit(const struct search *s, struct py_call_span calls,
 	for (const struct py_call *c = calls.first; c < calls.end; c++) {
 		const char *export = s->named->export(s->named->arg, c->from);
 
-		if (export &&
-		    (strlen(part) < PART_MIN || !strcasestr(export, part)))
+		if (export && (strlen(part) < PART_MIN ||
+			       strnlen(export, NAME_SIZE) == NAME_SIZE ||
+			       !strcasestr(export, part)))
 			return false;
 	}
 	return true;
@@ -125,7 +125,7 @@ static bool has_other_ways(const struct search *s, uint64_t function)
 static struct error *name_function(struct search *s, uint64_t function,
 				   bool *named)
 {
-	struct py_call_span calls = py_calls_to(&s->graph, function);
+	struct py_call_span calls = py_calls_to(s->graph, function);
 	struct methods methods = {};
 	char name[NAME_SIZE];
 
@@ -143,7 +143,7 @@ static struct error *name_function(struct search *s, uint64_t function,
 
 static struct error *name_functions(struct search *s)
 {
-	const struct py_calls *calls = &s->graph.by_callee;
+	const struct py_calls *calls = &s->graph->by_callee;
 	struct error *error = NULL;
 	bool more = true;
 
@@ -218,7 +218,7 @@ static struct error *look_at_segment(struct search *s, struct elf_file *file,
 
 static struct error *note_called(struct search *s)
 {
-	const struct py_calls *calls = &s->graph.by_callee;
+	const struct py_calls *calls = &s->graph->by_callee;
 
 	for (size_t i = 0; i < calls->count; i++)
 		if (!map_insert(&s->called, calls->data[i].to, 0, NULL))
@@ -266,19 +266,19 @@ static bool has_much_code(const struct elf_file *file)
 struct error *py_method_ends_name(struct elf_file *file,
 				  const struct py_code_pieces *pieces,
 				  const struct py_data_image *data,
-				  const struct py_named *named)
+				  const struct py_named *named,
+				  struct py_call_graph *graph)
 {
-	struct search s = { .named = named };
+	struct search s = { .named = named, .graph = graph };
 	struct error *error;
 
 	if (has_much_code(file))
 		return NULL;
-	error = py_call_graph_load(file, pieces, &s.graph);
+	error = py_call_graph_load(file, pieces, graph);
 	if (!error)
 		error = find_other_ways(&s, file, data);
 	if (!error)
 		error = name_functions(&s);
-	py_call_graph_deinit(&s.graph);
 	map_deinit(&s.called);
 	return error;
 }

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "obj/elf_file.h"
+#include "python/call_graph.h"
 #include "python/data_image.h"
 #include "python/detect.h"
 
@@ -30,12 +31,14 @@ struct py_named {
  * Names such functions. One that is the end of two methods of one owner, or of one
  * name, has both names: "_heapq.heappop/_heappop_max". Exported functions may call it,
  * too, if their names have the method's in them: PyUnicode_Replace(). Files with more
- * than 8 MiB of code are left as they are. Fails for want of memory, and for files that
+ * than 8 MiB of code are left as they are; of others graph, which is the caller's, is
+ * loaded. Fails for want of memory, and for files that
  * cannot be read or have too many calls or constants.
  */
 struct error *py_method_ends_name(struct elf_file *file,
 				  const struct py_code_pieces *pieces,
 				  const struct py_data_image *data,
-				  const struct py_named *named);
+				  const struct py_named *named,
+				  struct py_call_graph *graph);
 
 #endif

@@ -105,7 +105,7 @@ struct search {
 	const struct py_code_pieces *pieces;
 	struct py_data_image data;
 	struct py_method_names *names;
-	/* Functions that the file exports: start to name. */
+	/* Functions that the file exports: start to name, which is the file's. */
 	struct map exported;
 	/* Texts that were read, and words that were taken for functions. */
 	size_t reads;
@@ -479,11 +479,8 @@ static struct error *each_export(struct search *s,
 
 static void note_export(struct search *s, const struct elf_symbol *symbol)
 {
-	char *name = arena_strndup(&s->names->memory, symbol->name,
-				   strlen(symbol->name));
-
-	s->no_memory |= !name || !map_insert(&s->exported, symbol->vaddr,
-					     (uint64_t)(uintptr_t)name, NULL);
+	s->no_memory |= !map_insert(&s->exported, symbol->vaddr,
+				    (uint64_t)(uintptr_t)symbol->name, NULL);
 }
 
 static bool has_name(const void *arg, uint64_t start)
@@ -572,6 +569,7 @@ static bool name_end(void *arg, uint64_t start, const char *name)
 
 struct error *py_method_names_find(struct elf_file *file,
 				   const struct py_code_pieces *pieces,
+				   struct py_call_graph *graph,
 				   struct py_method_names *ret)
 {
 	struct search s = { .file = file, .pieces = pieces, .names = ret };
@@ -590,7 +588,8 @@ struct error *py_method_names_find(struct elf_file *file,
 	if (!error)
 		error = name_collector(&s);
 	if (!error)
-		error = py_method_ends_name(file, pieces, &s.data, &named);
+		error = py_method_ends_name(file, pieces, &s.data, &named,
+					    graph);
 	py_data_image_deinit(&s.data);
 	map_deinit(&s.exported);
 	if (!error && s.no_memory)

@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "obj/elf_file.h"
+#include "python/call_graph.h"
 #include "python/detect.h"
 
 /* Of all parts of the collector (python/collector.h), whose C names begin so. */
@@ -44,10 +45,12 @@ bool py_method_names_maybe(struct elf_file *file);
 
 /*
  * Fills *ret; nothing unless py_method_names_maybe(). pieces tell where functions
- * begin. Fails for want of memory, and for files that cannot be read.
+ * begin. graph is the caller's, and may be loaded. Fails for want of memory, and for
+ * files that cannot be read.
  */
 struct error *py_method_names_find(struct elf_file *file,
 				   const struct py_code_pieces *pieces,
+				   struct py_call_graph *graph,
 				   struct py_method_names *ret);
 void py_method_names_deinit(struct py_method_names *names);
 

@@ -32,6 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	_cleanup_(cleanup_elf_file_) struct elf_file *file = NULL;
 	_cleanup_cfi_table_ struct cfi_table *cfi = NULL;
 	struct py_code_pieces pieces = { .find = find_piece };
+	struct py_call_graph graph = {};
 	struct py_call_glue glue = {};
 	struct py_method_names names = {};
 	struct py_binary binary = { .version = 0x030a0000, .eval_count = 1 };
@@ -50,10 +51,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		binary.eval_entry = binary.eval[0] = (struct py_range){
 			symbol.vaddr, symbol.vaddr + symbol.size };
 	error_destroy(error);
-	error_destroy(py_call_glue_find(file, &pieces, &binary, is_glue,
+	error_destroy(py_call_glue_find(file, &pieces, &binary, is_glue, &graph,
 					&glue));
 	py_call_glue_deinit(&glue);
-	error_destroy(py_method_names_find(file, &pieces, &names));
+	error_destroy(py_method_names_find(file, &pieces, &graph, &names));
 	py_method_names_deinit(&names);
+	py_call_graph_deinit(&graph);
 	return 0;
 }
