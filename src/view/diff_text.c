@@ -213,9 +213,21 @@ static void word_cause(struct diff_screen *s,
 	put_amount(s, change, &s->word);
 }
 
-/* ": dedupe +0.40 s, parse -0.10 s": the largest that are real. */
+static bool all_as_before(const struct diff_screen *s)
+{
+	const struct diff_value *all = &s->diff->all;
+
+	return change_of(all) == 0 || (!isnan(all->chance) && !all->is_real);
+}
+
+/*
+ * ": dedupe +0.40 s, parse -0.10 s": the largest that are real. They are no reason
+ * for what is as before.
+ */
 static size_t put_causes(struct diff_screen *s, size_t begin)
 {
+	bool are_reasons = s->options->by != OWN_DIFF_BY_TIME ||
+			   !all_as_before(s) || diff_is_maybe(&s->diff->all);
 	size_t count = 0;
 
 	vec_for_each(entry, &s->diff->functions) {
@@ -226,7 +238,9 @@ static size_t put_causes(struct diff_screen *s, size_t begin)
 		    (count && width_from(s, begin) + s->word.len + 3 >
 				      s->columns))
 			break;
-		strbuf_puts(&s->text, count++ ? ", " : ": ");
+		strbuf_puts(&s->text, count++	     ? ", " :
+						   are_reasons ? ": " :
+								 ", but ");
 		strbuf_append(&s->text, s->word.data, s->word.len);
 	}
 	return count;
@@ -256,7 +270,7 @@ static void put_all_change(struct diff_screen *s)
 					event_name(s);
 	double change = change_of(all);
 
-	if (change == 0 || (!isnan(all->chance) && !all->is_real)) {
+	if (all_as_before(s)) {
 		put_what(s, what);
 		strbuf_puts(&s->text,
 			    change == 0		  ? " as before" :

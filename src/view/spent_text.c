@@ -382,6 +382,7 @@ struct listed {
 	/* Before the last part that was put. */
 	size_t used_before;
 	size_t len_before;
+	uint64_t first;
 	uint64_t last;
 	/* Of parts that are not in the text. */
 	uint64_t rest;
@@ -412,6 +413,8 @@ static bool put_listed(struct listed *l, const struct strbuf *name,
 	l->used_before = l->used;
 	l->len_before = l->out->len;
 	l->last = period;
+	if (!l->used)
+		l->first = period;
 	strbuf_puts(l->out, l->used ? ", " : "");
 	fit_part(l->out, name, l->columns > tail ? l->columns - tail : 0);
 	strbuf_puts(l->out, share);
@@ -434,6 +437,16 @@ static bool put_others(struct listed *l, uint64_t period, size_t used,
 	return true;
 }
 
+/* Others that outweigh what stands first would say little: a sign, which takes less room. */
+static bool put_more(struct listed *l)
+{
+	if (l->rest + l->last <= l->first ||
+	    l->used + strlen(SPENT_TEXT_MORE) > l->columns)
+		return false;
+	strbuf_puts(l->out, SPENT_TEXT_MORE);
+	return true;
+}
+
 /*
  * So that the parts add up. The last one makes room; if it is the only one, a sign
  * says that there are more.
@@ -443,10 +456,10 @@ static void put_rest(struct listed *l)
 	if (!l->used || percent_of(l, l->rest) < 0.5 ||
 	    put_others(l, l->rest, l->used, l->out->len))
 		return;
-	if (l->used_before)
-		put_others(l, l->rest + l->last, l->used_before, l->len_before);
-	else
+	if (!l->used_before)
 		strbuf_puts(l->out, SPENT_TEXT_MORE);
+	else if (!put_more(l))
+		put_others(l, l->rest + l->last, l->used_before, l->len_before);
 }
 
 static void put_parts(const struct profile *profile,

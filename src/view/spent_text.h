@@ -10,7 +10,7 @@
 #include "base/strbuf.h"
 #include "profile/own_time.h"
 
-/* Behind the only part that has room, where there are others. */
+/* Behind the parts that have room, where there are others, each with less. */
 #define SPENT_TEXT_MORE " +"
 
 /*

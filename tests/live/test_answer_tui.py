@@ -239,7 +239,7 @@ def test_the_same_rows_as_the_text(kaa, recording):
             for (own, total, cells), row in zip(rows, drawn):
                 assert (own, total, cells[:2]) == (row[1], row[2], row[3][:2])
                 # What it was spent in, as far as there is room.
-                assert " ".join(cells[2:]).startswith(re.sub(r",? ?others \d+$", "", " ".join(row[3][2:])))
+                assert " ".join(cells[2:]).startswith(re.sub(r",? ?others \d+$| \+$", "", " ".join(row[3][2:])))
 
 
 def test_threads_have_the_names_of_the_text(kaa, recording):

@@ -1504,6 +1504,23 @@ static void test_what_has_no_room_is_said(void **state)
 	model_deinit(&m);
 }
 
+/* "allocation 41, others 56" would not say what most of the time was spent in. */
+static void test_others_do_not_hide_what_is_heavy(void **state)
+{
+	struct model m;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 410000000,
+		     "py:py::f:/srv/x.py@3 I:eval malloc_of_all");
+	model_sample(&m, 390000000,
+		     "py:py::f:/srv/x.py@3 I:eval lookup_of_all");
+	model_sample(&m, 200000000, "py:py::f:/srv/x.py@3 I:eval");
+	assert_screen_says(&m, 76, "  malloc_of_all 41, lookup_of_all 39 +\n");
+	assert_screen_says(&m, 68, "  malloc_of_all 41, others 59\n");
+	model_deinit(&m);
+}
+
 static void test_shares_add_up(void **state)
 {
 	double sum[2] = {};
@@ -1919,6 +1936,7 @@ int main(void)
 		cmocka_unit_test(test_trampolines_are_said),
 		cmocka_unit_test(test_an_extension_is_called_as_its_module),
 		cmocka_unit_test(test_what_has_no_room_is_said),
+		cmocka_unit_test(test_others_do_not_hide_what_is_heavy),
 		cmocka_unit_test(test_shares_add_up),
 		cmocka_unit_test(test_no_line_is_too_long),
 		cmocka_unit_test(test_long_names_of_files),

@@ -1209,6 +1209,33 @@ static void test_what_may_be_real(void **state)
 	model_deinit(&m);
 }
 
+/* A function that changed, of a program that took as long as before. */
+static void test_a_cause_of_nothing(void **state)
+{
+	struct own_diff *diff;
+	struct model m;
+	char *text;
+
+	(void)state;
+	init(&m, 2);
+	for (uint32_t k = 0; k < 80; k++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "work%u", k);
+		for (size_t run = 0; run < 2; run++)
+			add(&m, run, run && !k ? 200 : 100,
+			    line_of(&m, name, "/srv/x.py", 10 * k + 1, 5,
+				    10 * k + 3));
+	}
+	diff = diff_of(&m, 1, 1, OWN_DIFF_BY_TIME);
+	text = screen(&m, diff, 100, OWN_DIFF_BY_TIME);
+	assert_non_null(strstr(
+		text, "\nCPU time as before, as far as runs tell, but work0 +0.10 s.\n"));
+	free(text);
+	own_diff_destroy(diff);
+	model_deinit(&m);
+}
+
 /* 18 % in one run of each is beyond its +-, and not certain. */
 static void test_a_total_that_may_be_real(void **state)
 {
@@ -1459,6 +1486,7 @@ int main(void)
 		cmocka_unit_test(test_screen),
 		cmocka_unit_test(test_the_largest_is_shown),
 		cmocka_unit_test(test_what_may_be_real),
+		cmocka_unit_test(test_a_cause_of_nothing),
 		cmocka_unit_test(test_a_total_that_may_be_real),
 		cmocka_unit_test(test_a_busy_machine),
 		cmocka_unit_test(test_ways_of_recording),
