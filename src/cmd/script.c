@@ -48,6 +48,8 @@ static void set_quirks(struct script_settings *s)
 	p->empty_chains_kept = quirks.empty_chains_kept;
 	p->tracepoint_plugins = quirks.tracepoint_plugins;
 	s->input.options.names_end = quirks.names_end;
+	/* It shows samples as they are. */
+	s->input.options.whole_waits = true;
 }
 
 static struct error *parse_fields(struct script_settings *settings)

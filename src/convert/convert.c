@@ -736,7 +736,7 @@ static struct error *apply_sample(struct converter *c,
 					       .name = sample.thread_name });
 	if (error)
 		return error;
-	if (!filter_record(c->options, record) ||
+	if (!filter_record(c->options, record, &sample.time, &sample.period) ||
 	    !filter_names(c->options, sample.comm, sample.thread_name)) {
 		c->stats.filtered++;
 		return NULL;

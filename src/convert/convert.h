@@ -51,7 +51,10 @@ struct convert_time {
 	uint64_t to;
 };
 
-/* A sample's time must be in one of them; none given: all pass. */
+/*
+ * A sample's time must be in one of them; none given: all pass. Of a wait, whose time
+ * is that of its end, the part in them counts.
+ */
 struct convert_times {
 	const struct convert_time *values;
 	size_t count;
@@ -88,6 +91,8 @@ struct convert_options {
 	bool max_stack_outermost;
 	/* May be set after the recording was opened, before it is read. */
 	struct convert_times times;
+	/* A wait is in them by its end, with all of its length, as in perf. */
+	bool whole_waits;
 	struct id_list pids;
 	struct id_list tids;
 	struct id_list cpus;

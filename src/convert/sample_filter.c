@@ -13,10 +13,47 @@ static bool is_in_time(const struct convert_times *times, uint64_t time)
 	return !times->count || !time;
 }
 
-bool filter_record(const struct convert_options *options,
-		   const struct record *record)
+/*
+ * The part of a wait that lies in one of them. It ends at *time and is *length ns
+ * long, and so does the part.
+ */
+static bool clip_wait(const struct convert_times *times, uint64_t *time,
+		      uint64_t *length)
 {
-	return is_in_time(&options->times, record->time) &&
+	uint64_t begin = *time - *length, end = *time;
+
+	*length = 0;
+	for (size_t i = 0; i < times->count; i++) {
+		const struct convert_time *t = &times->values[i];
+		uint64_t from = begin > t->from ? begin : t->from;
+		uint64_t to = t->to && t->to < end ? t->to : end;
+
+		if (from >= to)
+			continue;
+		*length += to - from;
+		*time = to;
+	}
+	return *length;
+}
+
+static bool filter_time(const struct convert_options *options,
+			const struct record *record, uint64_t *time,
+			uint64_t *period)
+{
+	bool is_wait = record->event->meaning.kind == EVENT_WAIT;
+
+	/* A length that cannot be is a damaged file's. */
+	if (!is_wait || options->whole_waits || !options->times.count ||
+	    !*time || !*period || *period > *time)
+		return is_in_time(&options->times, *time);
+	return clip_wait(&options->times, time, period);
+}
+
+bool filter_record(const struct convert_options *options,
+		   const struct record *record, uint64_t *time,
+		   uint64_t *period)
+{
+	return filter_time(options, record, time, period) &&
 	       id_list_passes(&options->pids, (int32_t)record->pid) &&
 	       id_list_passes(&options->tids, (int32_t)record->tid) &&
 	       id_list_passes(&options->cpus, record->cpu);

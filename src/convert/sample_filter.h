@@ -8,9 +8,13 @@
 #include "convert/convert.h"
 #include "perfdata/record.h"
 
-/* By what the record says. */
+/*
+ * By what the record says. Of a wait, which *time ends and *period is the length of
+ * in ns, both become those of its part in the times asked for.
+ */
 bool filter_record(const struct convert_options *options,
-		   const struct record *record);
+		   const struct record *record, uint64_t *time,
+		   uint64_t *period);
 /*
  * By what its thread is called: the comm, or the name that the program gave it.
  * Each may be NULL, which passes only without a list.

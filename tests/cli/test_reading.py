@@ -367,3 +367,26 @@ def test_workers_are_told_from_their_parent(kaa, tmp_path):
     found = dict(re.findall(r"^ *[\d.]+% +(\d+) +(python3.*)$", shown, re.M))
     assert found == {str(parent): "python3 (/srv/app.py)", str(parent + 1): f"python3 (/srv/app.py), worker of {parent}",
                      str(parent + 2): f"python3 (/srv/app.py), child of {parent}"}, shown
+
+
+def test_a_wait_counts_with_its_part_of_the_time(kaa, tmp_path):
+    """A sample of a wait is at its end. perf counts it there whole; a listing of samples has it there, too."""
+    stacks = {end: (b"py::%s:/srv/a.py" % name,) for end, name in ((9, b"long"), (5, b"short"))}
+    seconds = 1000000000
+    more = [(b"sched:sched_stat_sleep", b"main", stacks[end], end * seconds, length * seconds) for end, length in ((9, 8), (5, 1))]
+    with planted.recording(tmp_path / "perf.data", {b"main": {stacks[9]: 1}}, count=7, more=more) as path:
+        def waited(span):
+            text = kaa("export", "-q", "-i", path, "--event", "sched:sched_stat_sleep", "--time", span).stdout
+            return {name: int(length) / 1e6 for name, length in re.findall(r"main;(\w+) \S+ (\d+)$", text, re.M)}
+
+        # The first sample is at 0.001001 s.
+        assert waited("0,") == {"long": 8, "short": 1}
+        assert waited("2.001001,3.001001") == {"long": 1}
+        assert waited("4.501001,") == {"long": 4.5, "short": 0.5}
+        assert waited("0,2.001001 4.251001,4.501001 8.001001,8.501001") == {"long": 1.75, "short": 0.25}
+        span = ["-i", path, "--time", "2.001001,3.001001"]
+        shown = kaa("report", "--event", "sched:sched_stat_sleep", *span).stdout
+        assert re.search(r"^100\.0% +100\.0% +1\.00  long ", shown, re.M) and re.search(r"\b1\.00 s off the CPU", shown), shown
+        assert "long" not in kaa("script", *span).stdout
+        like_perf = kaa("report", "--like-perf", "--stdio", *span, status=None)
+        assert "long" not in like_perf.stdout, like_perf
