@@ -460,17 +460,29 @@ static void squeeze_names(struct layout *l, size_t room)
 	l->place = at_most(l->place, room - l->name);
 }
 
+static bool has_room_for_rest(const struct layout *l, size_t room)
+{
+	return least_names(l) + GAP + at_most(l->rest_all, REST_LEAST) <= room;
+}
+
 /*
  * A long place loses its beginning first, then the last column its end, then a name
- * its middle. There is no last column only where the window is too narrow for that.
+ * its middle. There is no last column only where the window is too narrow for that:
+ * some rows that then look alike do not take it from all others.
  */
 static void share_function(struct layout *l, size_t room)
 {
+	struct layout alike = *l;
 	size_t rest;
 
 	l->has_total = least_names(l) + WEIGHT_WIDTH <= room;
 	room -= l->has_total ? WEIGHT_WIDTH : 0;
-	if (!l->rest_all || least_names(l) + GAP + at_most(l->rest_all, REST_LEAST) > room) {
+	alike.has_total = l->has_total;
+	alike.place_min = PLACE_MIN;
+	alike.place_good = PLACE_GOOD;
+	if (l->rest_all && !has_room_for_rest(l, room) && has_room_for_rest(&alike, room))
+		*l = alike;
+	if (!l->rest_all || !has_room_for_rest(l, room)) {
 		fit_names(l, room);
 		return;
 	}

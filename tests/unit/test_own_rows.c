@@ -534,6 +534,22 @@ static void test_long_names_leave_room_for_all_columns(void **state)
 	model_deinit(&m);
 }
 
+/* Two files of little time, whose ends are alike, take no column from all others. */
+static void test_some_that_are_alike_take_no_column(void **state)
+{
+	_cleanup_own_rows_ struct own_rows *rows = NULL;
+	struct model m;
+
+	(void)state;
+	fill_with_long_names(&m);
+	model_sample(&m, 1, "py:py::<module>:/opt/one/json/decoder.py@1");
+	model_sample(&m, 1, "py:py::<module>:/opt/two/json/decoder.py@1");
+	rows = rows_of(&m);
+	for (size_t columns = 60; columns <= 120; columns++)
+		check_columns(rows, OWN_FUNCTIONS, columns);
+	model_deinit(&m);
+}
+
 /* Nothing is known of what time was spent in: names have the room of that. */
 static void test_names_are_not_cut_for_an_empty_column(void **state)
 {
@@ -912,6 +928,7 @@ int main(void)
 		cmocka_unit_test(test_what_has_no_line_is_told_apart_by_function),
 		cmocka_unit_test(test_narrow_windows_have_all_columns),
 		cmocka_unit_test(test_long_names_leave_room_for_all_columns),
+		cmocka_unit_test(test_some_that_are_alike_take_no_column),
 		cmocka_unit_test(test_names_are_not_cut_for_an_empty_column),
 		cmocka_unit_test(test_names_that_are_cut_are_shown_in_full),
 		cmocka_unit_test(test_percentages_are_of_the_zoom_or_of_everything),
