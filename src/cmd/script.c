@@ -49,7 +49,7 @@ static void set_quirks(struct script_settings *s)
 	p->tracepoint_plugins = quirks.tracepoint_plugins;
 	s->input.options.names_end = quirks.names_end;
 	/* It shows samples as they are. */
-	s->input.options.whole_waits = true;
+	s->input.options.whole_spans = true;
 }
 
 static struct error *parse_fields(struct script_settings *settings)

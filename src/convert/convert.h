@@ -52,8 +52,8 @@ struct convert_time {
 };
 
 /*
- * A sample's time must be in one of them; none given: all pass. Of a wait, whose time
- * is that of its end, the part in them counts.
+ * A sample's time must be in one of them; none given: all pass. Of a sample that
+ * stands for the time before it (EVENT_WAIT, EVENT_WALL) the part in them counts.
  */
 struct convert_times {
 	const struct convert_time *values;
@@ -91,8 +91,8 @@ struct convert_options {
 	bool max_stack_outermost;
 	/* May be set after the recording was opened, before it is read. */
 	struct convert_times times;
-	/* A wait is in them by its end, with all of its length, as in perf. */
-	bool whole_waits;
+	/* Those are in them by their end, with all of their length, as in perf. */
+	bool whole_spans;
 	struct id_list pids;
 	struct id_list tids;
 	struct id_list cpus;

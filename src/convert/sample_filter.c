@@ -14,10 +14,10 @@ static bool is_in_time(const struct convert_times *times, uint64_t time)
 }
 
 /*
- * The part of a wait that lies in one of them. It ends at *time and is *length ns
+ * The part of a span that lies in one of them. It ends at *time and is *length ns
  * long, and so does the part.
  */
-static bool clip_wait(const struct convert_times *times, uint64_t *time,
+static bool clip_span(const struct convert_times *times, uint64_t *time,
 		      uint64_t *length)
 {
 	uint64_t begin = *time - *length, end = *time;
@@ -40,13 +40,14 @@ static bool filter_time(const struct convert_options *options,
 			const struct record *record, uint64_t *time,
 			uint64_t *period)
 {
-	bool is_wait = record->event->meaning.kind == EVENT_WAIT;
+	enum event_kind kind = record->event->meaning.kind;
+	bool is_span = kind == EVENT_WAIT || kind == EVENT_WALL;
 
 	/* A length that cannot be is a damaged file's. */
-	if (!is_wait || options->whole_waits || !options->times.count ||
+	if (!is_span || options->whole_spans || !options->times.count ||
 	    !*time || !*period || *period > *time)
 		return is_in_time(&options->times, *time);
-	return clip_wait(&options->times, time, period);
+	return clip_span(&options->times, time, period);
 }
 
 bool filter_record(const struct convert_options *options,

@@ -9,8 +9,8 @@
 #include "perfdata/record.h"
 
 /*
- * By what the record says. Of a wait, which *time ends and *period is the length of
- * in ns, both become those of its part in the times asked for.
+ * By what the record says. Of a sample that stands for the *period ns before *time,
+ * as of a wait, both become those of its part in the times asked for.
  */
 bool filter_record(const struct convert_options *options,
 		   const struct record *record, uint64_t *time,

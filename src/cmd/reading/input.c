@@ -194,7 +194,7 @@ struct error *input_prepare(struct input *input)
 		return error;
 	o->comms = (struct name_list){ input->comm_list.data,
 				       input->comm_list.count };
-	o->whole_waits |= input->like_perf;
+	o->whole_spans |= input->like_perf;
 	/* To say what there is where these find nothing. */
 	o->count_tasks |= input->pids || input->tids || input->comms;
 	o->symfs = input->symfs;
