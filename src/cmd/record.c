@@ -394,10 +394,10 @@ static void say_coarse(const struct record_setup *setup,
 	/* Tasks have no account of their time but these looks. */
 	if (setup->options.sampler.time == TIME_OF_TASKS)
 		strbuf_puts(&text,
-			    " of the time: what tasks did then is taken from the looks before and after");
+			    " of the time: what tasks did then is taken from the looks before and after, so what computes has too little of it");
 	else
 		strbuf_printf(&text,
-			      " of the time, so times are exact to about %.3f s each",
+			      " of the time, so one wait or call is exact to about %.3f s, and a sum of many less so",
 			      (double)polled->ticks_apart / 1e9);
 	message_note("kaa had no processor for %s; record while fewer programs run, and without 'nice'",
 		     text.data);

@@ -561,12 +561,12 @@ static void doubt_looks(const struct profile *profile,
 	strbuf_percent(out, kept_off, all);
 	if (event->kind == EVENT_TASKS) {
 		strbuf_puts(out,
-			    " of the time: what tasks did then is taken from the looks before and after.\n");
+			    " of the time: what tasks did then is taken from the looks before and after, so what computes has too little of it.\n");
 		return;
 	}
-	strbuf_puts(out, " of the time: times are exact to about ");
+	strbuf_puts(out, " of the time: one wait or call is exact to about ");
 	answer_put_seconds(out, apart);
-	strbuf_puts(out, " each.\n");
+	strbuf_puts(out, ", a sum of many less so.\n");
 }
 
 /* What nobody had woken when the recording ended is not in it. */

@@ -89,9 +89,9 @@ def test_what_the_report_doubts_is_said():
     text = ("x.py   Python 3.13.0   2.00 s CPU in 9.00 s   100 samples, 12 % not taken\nSpent in: interpreter 98 %, import 2.0 %\n"
             "The machine was busy, and 12 % of the samples came too late: shares may be off by\n  12 points.\n\n"
             "   own   total  function  defined in\n 98.0%   98.0%  hot       x.py:1\n\n"
-            "The recorder had no processor for 34 % of the time: times are exact to about 12 ms each.\n")
+            "The recorder had no processor for 34 % of the time: one wait or call is exact to about 12 ms, a sum of many less so.\n")
     said = run(["/usr/bin/python3", "-c", "import sys\nfrom kaa._pytest import doubts_of\nprint(*doubts_of(sys.stdin.read()), sep='\\n')"],
                env={**os.environ, "PYTHONPATH": str(TOP / "python"), "PYTHONDONTWRITEBYTECODE": "1"}, data=text.encode()).stdout
     assert said.splitlines() == [
         "The machine was busy, and 12 % of the samples came too late: shares may be off by 12 points.",
-        "The recorder had no processor for 34 % of the time: times are exact to about 12 ms each."]
+        "The recorder had no processor for 34 % of the time: one wait or call is exact to about 12 ms, a sum of many less so."]

@@ -532,7 +532,7 @@ static void test_seconds_are_those_that_are_shown(void **state)
 static void test_looks_that_were_far_apart_are_said(void **state)
 {
 	static const char words[] =
-		"\nThe recorder had no processor for 34 % of the time: times are exact to about 12 ms each.\n";
+		"\nThe recorder had no processor for 34 % of the time: one wait or call is exact to about 12 ms, a sum\n  of many less so.\n";
 	struct faults *faults;
 	struct model m;
 
@@ -553,7 +553,7 @@ static void test_looks_that_were_far_apart_are_said(void **state)
 	m.profile->events.data[0].kind = EVENT_TASKS;
 	assert_screen_does_not_say(&m, 100, "exact to");
 	assert_screen_says(&m, 300,
-			   "\nThe recorder had no processor for 34 % of the time: what tasks did then is taken from the looks before and after.\n");
+			   "\nThe recorder had no processor for 34 % of the time: what tasks did then is taken from the looks before and after, so what computes has too little of it.\n");
 	/* CPU time is counted by the kernel. */
 	m.profile->events.data[0].kind = EVENT_ON_CPU;
 	assert_screen_does_not_say(&m, 100, "had no processor");
