@@ -815,6 +815,31 @@ def test_a_range_of_time(draw, show):
     assert "range" not in words_of(page) and not page.is_visible(".chips")
 
 
+def test_waits_in_a_range_of_time(several, show):
+    """One that overlaps the range counts with the part that lies in it, in all views; without a range all of it does."""
+    def selected(page):
+        return page.inner_text(".selected").partition(": ")[2]
+
+    path, expected = several
+    page = show(path)
+    page.select_option('select[aria-label="Event"]', label=SLEEP.decode())
+    press(page, "e")
+    assert {name: own for name, (own, _) in rows(page, "Functions").items()} == expected[SLEEP.decode()]
+    base = page.evaluate("location.hash")
+    # load waits from 10 to 50 µs, deep from 90 to 150: in neither do all ends lie.
+    for begin, end, said, own in ((20, 30, "1 sample, 10 µs", {"load": "100.0%"}), (100, 140, "1 sample, 40 µs", {"deep": "100.0%"}),
+                                  (40, 100, "2 samples, 20 µs", {"load": "50.0%", "deep": "50.0%"}),
+                                  (0, 199, "3 samples, 120 µs", expected[SLEEP.decode()]), (60, 80, "0 samples, 0.0 µs", {})):
+        again = show(path, f"{base}&range={begin / 1000}-{end / 1000}")
+        assert selected(again) == said
+        assert {name: cells[0] for name, cells in rows(again, "Functions").items() if cells[0]} == own, (begin, end)
+    # The graph by time, too, is drawn from where the wait begins.
+    again = show(path, f"{base}&range=0.02-0.03&view=flame&bytime")
+    assert tip_at(again, 2, 0.1).startswith("load\n") and tip_at(again, 2, 0.9).startswith("load\n")
+    press(again, "?")
+    assert "A wait counts in a range of time with the part" in again.inner_text("dialog")
+
+
 def test_back_and_links(draw, show):
     path = draw(THREADS)
     page = show(path)

@@ -180,19 +180,21 @@ export class Selection {
 	// What the event weighs without any filter.
 	everything = 0;
 	private mask: Uint8Array | null;
+	private isSpan: boolean;
 
 	constructor(readonly profile: Profile, readonly state: State) {
 		const p = profile;
+		this.isSpan = p.isSpan(state.event);
 		this.own = new Float64Array(p.stackCount);
 		this.samples = new Uint32Array(p.stackCount);
 		this.mask = this.makeMask();
 		for (const group of p.groupsOf(state.event))
 			for (let i = group.first; i < group.first + group.count; i++)
 				this.everything += p.weight[i];
-		this.eachSample((i, stack) => {
-			this.own[stack] += p.weight[i];
+		this.eachSample((_, stack, weight) => {
+			this.own[stack] += weight;
 			this.samples[stack]++;
-			this.all += p.weight[i];
+			this.all += weight;
 			this.count++;
 		});
 		this.total = totals(p, this.own);
@@ -216,10 +218,22 @@ export class Selection {
 
 	// Of a thread that is selected.
 	has(sample: number): boolean {
+		return this.isInRange(sample) && (!this.mask || this.mask[this.profile.stack[sample]] === 1);
+	}
+
+	private isInRange(sample: number): boolean {
 		const p = this.profile, { range } = this.state;
-		if (range && (p.time[sample] < range[0] || p.time[sample] > range[1]))
-			return false;
-		return !this.mask || this.mask[p.stack[sample]] === 1;
+		if (!range)
+			return true;
+		if (this.isSpan)
+			return p.spanWithin(sample, ...range) > 0;
+		return p.time[sample] >= range[0] && p.time[sample] <= range[1];
+	}
+
+	// Of a sample that is selected: of a wait the part that lies in the range.
+	weightOf(sample: number): number {
+		const p = this.profile, { range } = this.state;
+		return range && this.isSpan ? p.spanWithin(sample, ...range) : p.weight[sample];
 	}
 
 	// What stacks that are selected weighed in the recording that this one is compared with.
@@ -238,12 +252,12 @@ export class Selection {
 		return [own, totals(this.profile, own)];
 	}
 
-	eachSample(see: (sample: number, stack: number) => void) {
+	eachSample(see: (sample: number, stack: number, weight: number) => void) {
 		const p = this.profile, { event, thread } = this.state;
 		for (const group of p.groupsOf(event, thread))
 			for (let i = group.first; i < group.first + group.count; i++)
 				if (this.has(i))
-					see(i, p.stack[i]);
+					see(i, p.stack[i], this.weightOf(i));
 	}
 
 	functions(shown: Shown): Entry[] {
@@ -305,11 +319,11 @@ export class Selection {
 		const result = new Map<number, [number, number][]>();
 		const of = new Int32Array(p.stackCount).fill(-2);
 		const sums = (count + 1) * kinds < TABLE_MAX ? new TableSums((count + 1) * kinds) : new MapSums();
-		this.eachSample((i, stack) => {
+		this.eachSample((i, stack, weight) => {
 			if (of[stack] === -2)
 				of[stack] = whose(stack);
 			const key = (of[stack] < 0 ? count : of[stack]) * kinds + shown.spentOf(stack, p.spent[i]);
-			sums.add(key, p.weight[i]);
+			sums.add(key, weight);
 		});
 		sums.each((key, weight) => {
 			const id = Math.floor(key / kinds), list = result.get(id === count ? -1 : id) ?? [];

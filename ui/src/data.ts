@@ -390,6 +390,11 @@ export class Profile {
 	unit(event: number): Unit { return this.names["event.unit"][event]; }
 	// Samples stand for the time before them, and not for a moment: EVENT_WAIT and EVENT_WALL.
 	isSpan(event: number) { return [EventKind.Wait, EventKind.Wall].includes(this.eventKind(event)); }
+	// What of the time that a sample stands for lies between two times; not above 0: nothing does.
+	spanWithin(sample: number, from: number, to: number): number {
+		const end = this.until[sample];
+		return Math.min(end, to) - Math.max(end - this.weight[sample], from);
+	}
 	eventKind(event: number): EventKind { return this.names["event.kind"][event]; }
 	threadCount() { return this.names["thread.name"].length; }
 	threadName(thread: number) { return this.text(this.names["thread.name"][thread]); }

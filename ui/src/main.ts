@@ -116,7 +116,8 @@ class Page {
 			h("h2", { tabindex: -1 }, "Keys"),
 			h("dl", {}, ...KEYS.flatMap(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])),
 			h("p.dim", {}, "own: in a function, with all C code that it calls itself. " +
-				"total: with the Python functions that it calls, too."),
+				"total: with the Python functions that it calls, too. " +
+				"A wait counts in a range of time with the part of it that lies there."),
 			h("button.toggle", { type: "button", onclick: close }, "Close"));
 		return dialog;
 	}
@@ -182,7 +183,7 @@ class Page {
 		const selection = this.app.selection();
 		if (chips.length) {
 			const part = selection.everything ? selection.all / selection.everything : 0;
-			this.selected.textContent = `${percent(part) || "0%"} of all: ${count(selection.count)} samples, ` +
+			this.selected.textContent = `${percent(part) || "0%"} of all: ${count(selection.count)} ${selection.count === 1 ? "sample" : "samples"}, ` +
 				amount(selection.all, this.app.unit());
 			chips.push(this.selected);
 			if (p.comparison)

@@ -37,16 +37,15 @@ function firstAt(profile: Profile, group: Group, time: number): number {
 
 // From that time to before the other; null: nothing. Samples of a thread stand in order of time, and spans do not overlap.
 function momentOf(profile: Profile, shown: Shown, of: Of, from: number, to: number): Moment | null {
-	const { until: time, weight, stack, spent } = profile, isSpan = profile.isSpan(of.event);
+	const { until, weight, stack, spent } = profile, isSpan = profile.isSpan(of.event);
 	const found: Moment = { samples: 0, weight: 0, functions: new Map(), longest: -1 };
 	for (const group of profile.groupsOf(of.event, of.thread)) {
 		for (let i = firstAt(profile, group, from); i < group.first + group.count; i++) {
-			const begin = isSpan ? time[i] - weight[i] : time[i];
-			if (begin >= to)
+			if (until[i] - (isSpan ? weight[i] : 0) >= to)
 				break;
 			if (of.isForGil && !profile.isForGil(spent[i]))
 				continue;
-			const part = isSpan ? Math.min(time[i], to) - Math.max(begin, from) : weight[i], fn = shown.functionOf(stack[i]);
+			const part = isSpan ? profile.spanWithin(i, from, to) : weight[i], fn = shown.functionOf(stack[i]);
 			found.samples++;
 			found.weight += part;
 			found.functions.set(fn, (found.functions.get(fn) ?? 0) + part);
