@@ -840,6 +840,100 @@ def test_waits_in_a_range_of_time(several, show):
     assert "A wait counts in a range of time with the part" in again.inner_text("dialog")
 
 
+def details(page):
+    return page.inner_text(".details .what")
+
+
+def test_what_has_no_python_code_is_looked_at_as_a_function_is(kaa, tmp_path, show):
+    """By a click, by keys and by a link, in table, graph and tree; it says whose time it is."""
+    data = planted.sampled(kaa, tmp_path / "perf.data", {(("main", "/srv/a.py", 1, 2),): 30, (("c", "/lib/libc.so"),): 10},
+                           threads=("MainThread", "bash", "sleep"), pids=(70, 80, 90), processes=("python3", "bash", "sleep"))
+    kaa("export", "-q", "-i", data, "--format", "html", "-o", tmp_path / "out.html")
+    page = show(tmp_path / "out.html")
+    nobody = "[no Python code]"
+    choose(page, nobody)
+    said = details(page)
+    assert said.startswith(nobody) and "own 25.0% (30 ms)" in said and "of bash 8.3%, python3 8.3%, sleep 8.3%" in said
+    assert page.inner_text('.row[aria-selected="true"] .symbol') == nobody
+    link = page.evaluate("location.hash")
+    assert details(show(tmp_path / "out.html", link)) == said
+    page.click('.details button[aria-label="Close"]')
+    assert not page.is_visible(".details")
+    page.focus('[aria-label="Functions"].list')
+    press(page, "End", "Enter")
+    assert details(page) == said
+    press(page, "3")
+    page.click(f'.treerow:has(.symbol:text-is("{nobody}")) .name')
+    assert details(page) == said
+    press(page, "2")
+    page.focus(".stage")
+    press(page, "ArrowDown", "ArrowRight")
+    assert details(page) == said
+    # Of one thread; and what has no name is no function that could be hidden.
+    page.click('.track button:has-text("bash")')
+    settle(page)
+    assert "of bash 25.0%" in details(page)
+    press(page, "h", "o", "g")
+    assert page.is_visible(".details") and "hide" not in words_of(page) and "focus" not in words_of(page)
+    page.click('.details button:has-text("C code")')
+    settle(page)
+    assert page.get_attribute("#native", "aria-pressed") == "true"
+
+
+def test_a_function_in_the_graph(draw, show):
+    """Just its boxes are marked, wherever they are; one of them is in view, and a search is another mark."""
+    short, long, deep = py("comp"), py("_compile_bytecode"), [py(f"f{i}") for i in range(60)]
+    path = draw({b"main": {(MAIN, long, short): 10, (MAIN, short): 5, (MAIN, long): 20, (MAIN, *deep, short): 8}})
+    page = show(path, "view=flame&zoom=0")
+    press(page, "1")
+    choose(page, "comp")
+    page.click('.details button:has-text("In the graph")')
+    settle(page)
+    assert view_of(page) == "flame" and "zoom" not in words_of(page) and page.input_value("#search") == ""
+    said = page.inner_text(".flame h2")
+    assert "comp ×" in said and f"found: {percent(23, 43)} in 3 boxes" in said
+    link = page.evaluate("location.hash")
+    assert "in 3 boxes" in show(path, link).inner_text(".flame h2")
+    press(page, "3")
+    assert {row.inner_text() for row in page.query_selector_all(".treerow .symbol.hit")} == {"comp"}
+    press(page, "2")
+    page.fill("#search", "comp")
+    settle(page)
+    assert "in 4 boxes" in page.inner_text(".flame h2") and not page.is_visible("#marked")
+    page.go_back()
+    settle(page)
+    page.click("#marked")
+    settle(page)
+    assert "found" not in page.inner_text(".flame h2")
+    # The heaviest of them may be far down.
+    press(page, "1")
+    page.fill("#search", "f59")
+    settle(page)
+    choose(page, "f59")
+    press(page, "g")
+    top = page.evaluate("document.querySelector('.stage').scrollTop")
+    height = page.locator(".stage").bounding_box()["height"]
+    assert top <= 21 * 61 <= top + height
+    press(page, "Escape")
+    assert "mark" not in words_of(page)
+
+
+def test_what_own_time_was_spent_in_adds_up(kaa, tmp_path, show):
+    """The rest of a few parts is 'others'; the tip and the bar of details have all of them."""
+    main = ("main", "/srv/a.py", 1, 2)
+    parts = {"a": 40, "b": 20, "c": 15, "d": 10, "e": 8, "f": 7}
+    data = planted.sampled(kaa, tmp_path / "perf.data",
+                           {(main, ("work", f"/usr/lib/lib{name}.so")): count for name, count in parts.items()})
+    kaa("export", "-q", "-i", data, "--format", "html", "-o", tmp_path / "out.html")
+    page = show(tmp_path / "out.html", viewport={"width": 1600, "height": 800})
+    cell = page.locator('[aria-label="Functions"].list .row .spent')
+    assert cell.inner_text() == "work (liba) 40, work (libb) 20, work (libc) 15, others 25"
+    whole = ", ".join(f"work (lib{name}) {count}" for name, count in parts.items())
+    assert cell.get_attribute("title") == whole
+    choose(page, "main")
+    assert f"spent in {whole}" in details(page)
+
+
 def test_back_and_links(draw, show):
     path = draw(THREADS)
     page = show(path)

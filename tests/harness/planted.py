@@ -145,9 +145,9 @@ def recording(path, threads, count=1, more=(), mapped=None):
 
 
 def sampled(kaa, path, stacks, period=PERIOD, event="cpu-clock", command="python3 app.py", threads=("main",),
-            pids=()):
+            pids=(), processes=()):
     """A recording at `path` whose Python functions have lines: {stack: samples}, in each of the threads (of one process, or
-    of those pids).
+    of those pids, and names of processes).
 
     A stack is a tuple of (name, file, line of the def, line), the outermost first. (name, object) is
     a function in C. It goes through `kaa import`, so a span of code has as many lines as are sampled in it.
@@ -184,7 +184,8 @@ def sampled(kaa, path, stacks, period=PERIOD, event="cpu-clock", command="python
     document = {
         "format": "kaa", "version": 1, "start": 0, "recordings": [{"command": command, "hostname": "host"}],
         "events": [{"name": event, "kind": kind, "unit": unit, "frequency": 1000, "lost": 0}],
-        "threads": [{"recording": 0, "pid": pids[i] if pids else 70, "tid": 70 + i, "name": name, "process": "python3"}
+        "threads": [{"recording": 0, "pid": pids[i] if pids else 70, "tid": 70 + i, "name": name,
+                     "process": processes[i] if processes else "python3"}
                     for i, name in enumerate(threads)],
         "functions": [dict(zip(("name", "kind", "file", "object", "line"), row)) for row in functions],
         "stacks": parents, "samples": samples,

@@ -3,7 +3,7 @@
 import { Changes } from "./changes";
 import { allCodes, findFunctions, findLanes, Selection, Shown, stacksWith, Tree, type Entry, type Lane } from "./compute";
 import { NONE, type Profile } from "./data";
-import { format, parse, type State } from "./state";
+import { format, NOBODY, parse, type State } from "./state";
 
 // So many other events fit beside the one that is shown.
 const MAX_SIDES = 4;
@@ -14,6 +14,9 @@ export interface Side {
 	all: number;
 	entries: Map<number, Entry>;
 }
+
+// What own time was spent in, the heaviest first, by function or line; -1: no Python code.
+export type Spent = Map<number, [number, number][]>;
 
 export class App {
 	state: State;
@@ -27,6 +30,8 @@ export class App {
 	private sideEntries = new Map<string, Side[]>();
 	private codeSums = new Map<string, Float64Array>();
 	private changesOf = new Map<string, Changes>();
+	private functionSpents = new Map<string, Spent>();
+	private lineSpents = new Map<string, Spent>();
 	private searched = "";
 	private hits: Uint8Array | null = null;
 
@@ -119,6 +124,22 @@ export class App {
 		return this.cached(this.lineEntries, this.shownKey(), () => this.selection().lines(this.shown()));
 	}
 
+	// Functions that are compared as one are one here, too.
+	functionSpent(): Spent {
+		const p = this.profile, shown = this.shown(), same = this.changes() && p.comparison!.same;
+		return this.cached(this.functionSpents, `${this.shownKey()} ${same !== null}`, () =>
+			this.selection().spent(shown, p.functionCount, (stack) => {
+				const fn = shown.functionOf(stack);
+				return same && fn >= 0 ? same[fn] : fn;
+			}));
+	}
+
+	lineSpent(): Spent {
+		const shown = this.shown();
+		return this.cached(this.lineSpents, this.shownKey(), () =>
+			this.selection().spent(shown, this.profile.lineFile.length, (stack) => shown.lineOf(stack)));
+	}
+
 	// Of a listing, without any filter.
 	allOfCode(code: number): number {
 		const { event } = this.state;
@@ -176,11 +197,28 @@ export class App {
 		return `not compared with ${c.path}: ${why}`;
 	}
 
+	// A step: the boxes of that function alone are marked, and all of them are in view.
+	markInGraph(fn: number) {
+		if (fn >= 0)
+			this.set({ view: "flame", mark: fn, search: "", zoom: [], fn });
+	}
+
+	// What the graph marks: the boxes of a function, or those that are searched.
+	markedFunctions(): Uint8Array | null {
+		const { mark } = this.state, same = this.profile.comparison?.same;
+		if (mark < 0)
+			return this.found();
+		return Uint8Array.from({ length: this.profile.functionCount }, (_, fn) =>
+			fn === mark || (same && same[fn] === same[mark]) ? 1 : 0);
+	}
+
 	// Whom samples belong to of which no frame is shown.
 	nobody() {
 		const { hide, libraries } = this.state;
 		return hide.length ? "[no frame shown]" : libraries ? "[no Python code]" : "[not in your files]";
 	}
+
+	nameOf(fn: number) { return fn === NOBODY ? this.nobody() : this.profile.functionName(fn); }
 
 	unit() { return this.profile.unit(this.state.event); }
 	share(weight: number) { return this.selection().all ? weight / this.selection().all : 0; }

@@ -106,7 +106,7 @@ export class Changes {
 }
 
 // As printf() rounds: what is in the middle goes to the even side.
-function fixed(value: number, decimals: number): string {
+export function fixed(value: number, decimals: number): string {
 	const text = value.toFixed(decimals), digits = Math.abs(value).toFixed(Math.min(100, decimals + 60));
 	const point = digits.indexOf("."), rest = digits.slice(point + 1 + decimals);
 	if (!/^50*$/.test(rest))

@@ -2,7 +2,7 @@
 // What the samples that are selected weigh: by stack, function, line, and as a tree.
 import type { Sides } from "./changes";
 import { EventKind, NONE, Profile, Unit, type Comparison } from "./data";
-import type { State } from "./state";
+import { NOBODY, type State } from "./state";
 
 export interface Entry {
 	// A function, or a line; -1: samples without Python code.
@@ -335,6 +335,18 @@ export class Selection {
 	}
 }
 
+// Names of the processes that samples without a frame are of, and what they weigh: the heaviest first.
+export function nobodysProcesses(selection: Selection, shown: Shown): [string, number][] {
+	const p = selection.profile, weights = new Map<string, number>();
+	for (const { thread, first, count } of p.groupsOf(selection.state.event, selection.state.thread))
+		for (let i = first; i < first + count; i++)
+			if (shown.inner[p.stack[i]] < 0 && selection.has(i)) {
+				const name = p.threadProcess(thread);
+				weights.set(name, (weights.get(name) ?? 0) + selection.weightOf(i));
+			}
+	return [...weights].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+}
+
 // Numbers of nodes by their parent and function: an open-addressing table, a quarter to a half full at most.
 class NodeTable {
 	private slots: Int32Array;
@@ -497,9 +509,9 @@ export class Tree {
 		return [count, weight];
 	}
 
-	// -1: all samples, or nobody's.
+	// -1: all samples.
 	functionOf(node: number): number {
-		return this.fn[node] < this.selection.profile.functionCount ? this.fn[node] : -1;
+		return this.fn[node] < this.selection.profile.functionCount ? this.fn[node] : NOBODY;
 	}
 
 	nodeOf(stack: number): number { return this.node[stack] || this.none; }

@@ -20,6 +20,9 @@ export class FlameView {
 	private tip = new Tip();
 	private legend = h("ul.legend");
 	private said = h("span.hint");
+	// Whose boxes are marked, and the way back.
+	private marked = h<HTMLButtonElement>("button.toggle", { type: "button", id: "marked", title: "Mark nothing (Esc)",
+		onclick: () => this.app.set({ mark: -1 }) });
 	private byTime = h<HTMLButtonElement>("button.toggle", { type: "button", id: "bytime",
 		title: "One thread, from left to right in order of time (b)",
 		onclick: () => this.app.set({ byTime: !this.app.state.byTime }) }, "By time");
@@ -37,6 +40,8 @@ export class FlameView {
 	// What the legend, and the number of what was found, are of.
 	private counted: Tree | null = null;
 	private searched: string | null = null;
+	// A row that is yet to be brought into view; -1: none.
+	private sought = -1;
 	private zoomedRow = 0;
 	private ring = "";
 	private hit = "";
@@ -54,7 +59,7 @@ export class FlameView {
 		new ResizeObserver(() => this.frames.restart()).observe(this.stage);
 		onTheme(() => this.frames.restart());
 		this.element = h("section.panel.flame", { "aria-label": "Flame graph" },
-			h("h2", {}, "Flame graph", this.byTime, this.whose, this.said, this.legend), this.stage, this.tip.element);
+			h("h2", {}, "Flame graph", this.byTime, this.whose, this.marked, this.said, this.legend), this.stage, this.tip.element);
 	}
 
 	// The thread whose time is shown: the one that is selected, else the heaviest.
@@ -80,10 +85,12 @@ export class FlameView {
 			this.searched = null;
 		}
 		this.counted = tree;
-		if (this.searched !== app.state.search) {
-			this.searched = app.state.search;
-			this.hits = app.found();
+		const searched = `${app.state.mark} ${app.state.search}`;
+		if (this.searched !== searched) {
+			this.searched = searched;
+			this.hits = app.markedFunctions();
 			this.countFound();
+			this.showMarked();
 		}
 		this.frames.restart();
 	}
@@ -106,6 +113,22 @@ export class FlameView {
 		}
 		this.said.textContent = boxes ?
 			`found: ${percent(this.app.share(weight)) || "0%"} in ${count(boxes)} boxes` : "nothing found";
+	}
+
+	// The heaviest box of the function whose boxes are marked is selected, and in view.
+	private showMarked() {
+		const { mark } = this.app.state, tree = this.tree!;
+		this.marked.hidden = mark < 0;
+		if (mark < 0)
+			return;
+		this.marked.replaceChildren(this.app.profile.functionName(mark), h("span.cross", { "aria-hidden": "true" }, " ×"));
+		let best = 0;
+		for (let node = 1; node < tree.length; node++)
+			if (this.hits![tree.fn[node]] === 1 && tree.size[node] > (best ? tree.size[best] : 0))
+				best = node;
+		if (best)
+			this.selected = best;
+		this.sought = best ? this.depth(best) : -1;
 	}
 
 	// From much less to much more.
@@ -192,6 +215,9 @@ export class FlameView {
 		for (; !layout.isDone; yield)
 			layout.step();
 		this.room.style.height = `${Math.max(height, layout.rowCount * HEIGHT + 4)}px`;
+		if (this.sought >= 0 && layout instanceof WeightLayout)
+			this.reveal(this.sought);
+		this.sought = -1;
 	}
 
 	// As large as the stage. What is on it stays until it is drawn over.

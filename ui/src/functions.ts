@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The first view: which functions and which lines take the time.
 import type { App, Side } from "./app";
-import { changeHead, changeText, changeWords, type Change, type Changes, type Sides } from "./changes";
+import { changeHead, changeText, changeWords, fixed, type Change, type Changes, type Sides } from "./changes";
 import { functionColour } from "./colours";
 import type { Entry } from "./compute";
 import { NONE } from "./data";
 import { h, List, percent } from "./dom";
-import type { State } from "./state";
+import { NOBODY, type State } from "./state";
 
 // A share as a number with a bar behind it.
 export function shareCell(share: number, name = ""): HTMLElement {
@@ -21,10 +21,19 @@ export function swatch(app: App, fn: number): HTMLElement {
 	return element;
 }
 
-function spentText(app: App, parts: [number, number][] | undefined): string {
-	return (parts ?? []).filter(([, weight]) => app.share(weight) >= 0.01).slice(0, 3)
-		.map(([spent, weight]) => `${app.profile.spentText(spent)} ${(app.share(weight) * 100).toFixed(0)}`).join(", ");
+const SPENT_LISTED = 3, SPENT_LISTED_WHOLE = 20;
+
+// Points of a hundred, as `kaa report` rounds them; what is left out is "others".
+export function spentText(app: App, parts: [number, number][] = [], most = SPENT_LISTED): string {
+	const points = (weight: number) => 100 * app.share(weight);
+	const heavy = parts.filter(([, weight]) => points(weight) >= 0.5), few = heavy.length === most + 1 ? most + 1 : most;
+	const listed = heavy.slice(0, few), rest = parts.reduce((sum, [, weight]) => sum + weight, 0) -
+		listed.reduce((sum, [, weight]) => sum + weight, 0);
+	const words = listed.map(([spent, weight]) => `${app.profile.spentText(spent)} ${fixed(points(weight), 0)}`);
+	return [...words, words.length && points(rest) >= 0.5 ? `others ${fixed(points(rest), 0)}` : ""].filter(Boolean).join(", ");
 }
+
+export const spentWhole = (app: App, parts: [number, number][] | undefined) => spentText(app, parts, SPENT_LISTED_WHOLE);
 
 // By how much own time changed, and what chance says of that; of all samples alone it is known.
 export function changeCell(app: App, change: Sides | undefined): HTMLElement {
@@ -77,9 +86,6 @@ export class FunctionsView {
 	private said = h("span.hint");
 	private functionList: List;
 	private lineList: List;
-	private functionSpent = new Map<number, [number, number][]>();
-	private lineSpent = new Map<number, [number, number][]>();
-	private spentOf: unknown[] = [];
 	private heads: HTMLButtonElement[] = [];
 	private sources = new Map<number, string[]>();
 	private sides: Side[] = [];
@@ -88,11 +94,11 @@ export class FunctionsView {
 
 	constructor(private app: App) {
 		this.functionList = new List({ label: "Functions", role: "grid", row: (i) => this.functionRow(this.functions[i]),
-			onSelect: (i) => app.set({ fn: this.functions[i].id }, true),
+			onSelect: (i) => this.select(this.functions[i].id),
 			onOpen: (i) => this.openFunction(this.functions[i].id),
 			onKey: (i, key) => this.key(this.functions[i].id, key) });
 		this.lineList = new List({ label: "Lines", role: "grid", row: (i) => this.lineRow(this.lines[i]),
-			onSelect: (i) => this.selectLine(this.lines[i]), onOpen: (i) => this.openLine(this.lines[i]) });
+			onSelect: (i) => this.select(this.lines[i].fn), onOpen: (i) => this.openLine(this.lines[i]) });
 		this.element = h("div.split", {},
 			h("section.panel", { "aria-label": "Functions" }, h("h2", {}, "Functions", this.counts[0], this.said),
 				h("div.head.functions", {}, this.changeHead(), this.head("own", "own"), this.head("total", "total"),
@@ -159,7 +165,7 @@ export class FunctionsView {
 		if (fn >= 0 && key === "o")
 			this.app.set({ focus: fn, zoom: [] });
 		else if (fn >= 0 && key === "g")
-			this.app.set({ view: "flame", search: this.app.profile.functionName(fn), fn });
+			this.app.markInGraph(fn);
 		else
 			return false;
 		return true;
@@ -171,10 +177,7 @@ export class FunctionsView {
 			this.app.set({ ...text, fn });
 	}
 
-	private selectLine({ fn }: LineRow) {
-		if (fn >= 0)
-			this.app.set({ fn }, true);
-	}
+	private select(fn: number) { this.app.set({ fn: fn < 0 ? NOBODY : fn }, true); }
 
 	private openLine({ fn, file, number }: LineRow) {
 		if (fn >= 0 && file !== NONE)
@@ -183,12 +186,13 @@ export class FunctionsView {
 
 	private functionRow(entry: Row): HTMLElement {
 		const { app } = this, p = app.profile, fn = entry.id, functions = entry.change?.functions ?? 1;
+		const spent = app.functionSpent().get(fn);
 		const name = fn < 0 ? app.nobody() : functions > 1 ? `${p.functionName(fn)} (${functions})` : p.functionName(fn);
 		return h("div.functions", {}, this.changeCell(entry), shareCell(app.share(entry.own)),
 			shareCell(app.share(entry.total), ".total"), ...this.sides.map((side) => this.sideCell(side, fn)),
 			h("span.name", { role: "gridcell" }, swatch(app, fn), h("span.symbol", {}, name),
 				h("span.place", {}, fn < 0 ? "" : p.place(fn))),
-			h("span.spent", { role: "gridcell" }, spentText(app, this.functionSpent.get(fn))));
+			h("span.spent", { role: "gridcell", title: spentWhole(app, spent) || null }, spentText(app, spent)));
 	}
 
 	// Where nothing is compared there is none.
@@ -208,7 +212,7 @@ export class FunctionsView {
 		const { app } = this, p = app.profile, { fn, file, number } = row;
 		const isPlace = file !== NONE && number > 0;
 		const place = fn < 0 ? app.nobody() : isPlace ? p.filePlace(file) : p.functionName(fn);
-		const source = row.note ?? this.sourceLine(file, number), spent = spentText(app, this.lineSpent.get(row.line));
+		const source = row.note ?? this.sourceLine(file, number), spent = spentWhole(app, app.lineSpent().get(row.line));
 		return h("div.lines", { title: spent ? `spent in ${spent}` : null }, this.changeCell(row), shareCell(app.share(row.own)),
 			shareCell(app.share(row.total), ".total"), h("span.name", { role: "gridcell" },
 				h("span.symbol", {}, place), isPlace && h("span", {}, `:${number}`)),
@@ -243,25 +247,10 @@ export class FunctionsView {
 		return entries;
 	}
 
-	// Functions that are compared as one are one here, too.
-	private updateSpent() {
-		const { app } = this, p = app.profile, selection = app.selection(), shown = app.shown();
-		const same = this.isCompared && p.comparison!.same;
-		if (this.spentOf[0] === selection && this.spentOf[1] === shown && this.spentOf[2] === same)
-			return;
-		this.functionSpent = selection.spent(shown, p.functionCount, (stack) => {
-			const fn = shown.functionOf(stack);
-			return same && fn >= 0 ? same[fn] : fn;
-		});
-		this.lineSpent = selection.spent(shown, p.lineFile.length, (stack) => shown.lineOf(stack));
-		this.spentOf = [selection, shown, same];
-	}
-
 	update() {
 		const { app } = this, p = app.profile, found = app.found(), changes = app.changes();
 		const isFound = (fn: number) => !found || (fn >= 0 && found[fn] === 1);
 		this.isCompared = changes !== null;
-		this.updateSpent();
 		this.showSides();
 		const functions: Row[] = changes ? changes.functions.map((change) => ({ ...change, change })) : this.entries();
 		const lines = changes ? changes.lines.map((change) => this.comparedLine(change)) :
@@ -272,7 +261,7 @@ export class FunctionsView {
 			(row) => row.fn < 0 ? "" : `${p.filePlace(row.file)}:${String(row.number).padStart(8, "0")}`);
 		this.showCompared(changes);
 		this.functionList.show(this.functions.length,
-			this.functions.findIndex((entry) => entry.id === app.state.fn && entry.id >= 0));
+			this.functions.findIndex(({ id }) => (id < 0 ? NOBODY : id) === app.state.fn));
 		this.lineList.show(this.lines.length, this.lineList.selected);
 		this.counts[0].textContent = String(this.functions.length);
 		this.counts[1].textContent = String(this.lines.length);

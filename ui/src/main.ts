@@ -2,12 +2,13 @@
 // The page: a head with what is selected, the timeline, one of the views, and a line about the function looked at.
 import { App } from "./app";
 import { changeText, changeWords } from "./changes";
+import { nobodysProcesses } from "./compute";
 import { load, NONE, Profile } from "./data";
 import { amount, count, h, hasModifier, isTyping, percent } from "./dom";
 import { FlameView } from "./flame";
-import { FunctionsView } from "./functions";
+import { FunctionsView, spentWhole } from "./functions";
 import { SourceView, whyNoCode } from "./source";
-import { VIEWS, type State, type View } from "./state";
+import { NOBODY, VIEWS, type State, type View } from "./state";
 import { SummaryView } from "./summary";
 import { Timeline } from "./timeline";
 import { TreeView } from "./tree";
@@ -31,6 +32,9 @@ const KEYS: [string, string][] = [
 	["x", "drop all filters"],
 	["Alt ←", "back, by the browser's history"], ["?", "these keys"],
 ];
+
+// Of samples without Python code, that are named.
+const PROGRAMS_MAX = 4;
 
 interface Part {
 	element: HTMLElement;
@@ -139,7 +143,7 @@ class Page {
 
 	private searched() {
 		// Letters of one word are one step of the history.
-		this.app.set({ search: this.search.value.trim() }, this.wasSearching);
+		this.app.set({ search: this.search.value.trim(), mark: -1 }, this.wasSearching);
 		this.wasSearching = true;
 	}
 
@@ -196,14 +200,38 @@ class Page {
 	// --- The function that is looked at -----------------------------------------------------
 
 	private showDetails() {
-		const p = this.profile, { fn } = this.app.state;
-		this.details.hidden = fn < 0;
-		if (fn < 0)
+		const { fn } = this.app.state, isNobody = fn === NOBODY;
+		this.details.hidden = fn === -1;
+		if (fn === -1)
 			return;
-		const change = this.changeOf(fn);
-		this.details.replaceChildren(h("div.what", {}, h("b", {}, p.functionName(fn)), h("span.numbers", {}, this.weightOf(fn)),
-			change && h("span.numbers", {}, change), h("span.path", {}, this.placeOf(fn))),
-		h("div.acts", {}, ...this.makeActs(fn)));
+		const change = this.changeOf(fn), spent = this.spentOf(fn);
+		this.details.replaceChildren(h("div.what", {}, h("b", {}, this.app.nameOf(fn)), h("span.numbers", {}, this.weightOf(fn)),
+			change && h("span.numbers", {}, change), spent && h("span.numbers", {}, `spent in ${spent}`),
+			h("span.path", {}, isNobody ? this.whoseText() : this.placeOf(fn))),
+		h("div.acts", {}, ...(isNobody ? this.makeActsOfNobody() : this.makeActs(fn))));
+	}
+
+	private spentOf(fn: number): string {
+		const same = this.app.changes() && this.profile.comparison!.same;
+		return spentWhole(this.app, this.app.functionSpent().get(fn === NOBODY ? -1 : same ? same[fn] : fn));
+	}
+
+	// "of bash 12, sleep 3", in points of a hundred; "": it is that of the only program.
+	private whoseText(): string {
+		const { app } = this, p = this.profile, names = new Set(Array.from({ length: p.threadCount() }, (_, i) => p.threadProcess(i)));
+		const parts = names.size > 1 ? nobodysProcesses(app.selection(), app.shown()) : [];
+		return parts.length ? `of ${parts.slice(0, PROGRAMS_MAX).map(([name, weight]) =>
+			`${name} ${percent(app.share(weight))}`).join(", ")}${parts.length > PROGRAMS_MAX ? " and others" : ""}` : "";
+	}
+
+	private makeActsOfNobody(): HTMLElement[] {
+		const { app } = this, { native, libraries, hide } = app.state;
+		return [!native && libraries && !hide.length && h("button.toggle", { type: "button", title: "Show functions in C and the kernel (c)",
+			onclick: () => app.set({ native: true, zoom: [] }) }, "C code"), this.closeButton()].filter((one): one is HTMLElement => !!one);
+	}
+
+	private closeButton(): HTMLElement {
+		return h("button.quiet", { type: "button", "aria-label": "Close", onclick: () => this.app.set({ fn: -1 }, true) }, "×");
 	}
 
 	private hasFile(fn: number): boolean { return this.profile.isPython(fn) && this.profile.functionFile[fn] !== NONE; }
@@ -217,30 +245,30 @@ class Page {
 	}
 
 	private weightOf(fn: number): string {
-		const { app } = this, entry = app.functions().find((one) => one.id === fn);
+		const { app } = this, entry = app.functions().find((one) => one.id === (fn === NOBODY ? -1 : fn));
 		if (entry)
 			return `own ${percent(app.share(entry.own)) || "0%"} (${amount(entry.own, app.unit())}), ` +
 				`total ${percent(app.share(entry.total))} (${amount(entry.total, app.unit())})`;
-		return app.state.hide.includes(fn) ? "hidden" : app.isLeftOut(fn) ? "libraries are not shown (l)" :
+		return fn < 0 ? "not in this selection" : app.state.hide.includes(fn) ? "hidden" : app.isLeftOut(fn) ? "libraries are not shown (l)" :
 			this.profile.isPython(fn) || app.state.native ? "not in this selection" : "C code is not shown (c)";
 	}
 
 	private changeOf(fn: number): string {
-		const { app } = this, c = this.profile.comparison, change = app.changes()?.functions.find((one) => c!.same[fn] === one.id);
+		const { app } = this, c = this.profile.comparison, change = app.changes()?.functions.find((one) => (fn < 0 ? -1 : c!.same[fn]) === one.id);
 		return change ? `${changeText(c!, change)} ${c!.unit} (${changeWords(c!, change, app.isAll())})` : "";
 	}
 
 	private makeActs(fn: number): (HTMLElement | null)[] {
-		const { app } = this, p = this.profile, text = app.textOf(fn);
+		const { app } = this, text = app.textOf(fn);
 		const button = (word: string, key: string, onclick: () => void) =>
 			h("button.toggle", { type: "button", title: key ? `${word} (${key})` : word, onclick }, word);
 		const act = (word: string, key: string, change: Partial<State>) => button(word, key, () => app.set(change));
 		return [text && act(this.hasFile(fn) ? "Source" : "Instructions", "Enter", text),
 			act("Only this", "o", { focus: fn, zoom: [] }),
 			button("Hide", "h", () => app.hide(fn)),
-			act("In the graph", "g", { view: "flame", search: p.functionName(fn) }),
+			button("In the graph", "g", () => app.markInGraph(fn)),
 			act("Callers", "", { view: "tree", invert: true, callers: fn }),
-			h("button.quiet", { type: "button", "aria-label": "Close", onclick: () => app.set({ fn: -1 }, true) }, "×")];
+			this.closeButton()];
 	}
 
 	// --- All of it --------------------------------------------------------------------------
@@ -315,11 +343,11 @@ class Page {
 			m: () => this.toggleMerge(),
 			i: () => app.set({ invert: !state.invert, callers: -1, view: "tree" }),
 			t: () => this.timeline.element.focus(),
-			x: () => app.set({ range: null, thread: -1, only: "", focus: -1, callers: -1, hide: [], search: "", zoom: [] }),
+			x: () => app.set({ range: null, thread: -1, only: "", focus: -1, callers: -1, hide: [], search: "", mark: -1, zoom: [] }),
 			h: () => app.hide(state.fn),
 			o: () => state.fn >= 0 && app.set({ focus: state.fn, zoom: [] }),
-			g: () => state.fn >= 0 && app.set({ view: "flame", search: this.profile.functionName(state.fn) }),
-			Escape: () => state.search && app.set({ search: "" }),
+			g: () => app.markInGraph(state.fn),
+			Escape: () => (state.search || state.mark >= 0) && app.set({ search: "", mark: -1 }),
 		};
 		if (view)
 			this.open(view);

@@ -5,6 +5,9 @@ import { Profile } from "./data";
 export const VIEWS = ["functions", "flame", "tree", "source", "summary"] as const;
 export type View = typeof VIEWS[number];
 
+// Of `fn`: what samples have of which no frame is shown.
+export const NOBODY = -2;
+
 export interface State {
 	view: View;
 	event: number;
@@ -17,6 +20,8 @@ export interface State {
 	// ns since the first sample, or null: all.
 	range: [number, number] | null;
 	search: string;
+	// The function whose boxes the flame graph marks; -1: those of the search.
+	mark: number;
 	// Only samples with such a function in their stack; "": all.
 	only: string;
 	// Only samples with this function in their stack; -1: all.
@@ -33,7 +38,7 @@ export interface State {
 	callers: number;
 	// The flame graph is that of one thread, in order of time.
 	byTime: boolean;
-	// The function that is looked at; -1: none.
+	// The function that is looked at, or NOBODY; -1: none.
 	fn: number;
 	file: number;
 	// Of the file, or of the listing: there rows count.
@@ -47,7 +52,7 @@ export interface State {
 }
 
 export function initial(profile: Profile): State {
-	return { view: "functions", event: profile.event, alone: false, lanes: true, thread: -1, range: null, search: "", only: "", focus: -1,
+	return { view: "functions", event: profile.event, alone: false, lanes: true, thread: -1, range: null, search: "", mark: -1, only: "", focus: -1,
 		hide: [], native: false, libraries: true, merge: false, invert: false, callers: -1, byTime: false, fn: -1, file: -1, line: 0, code: -1, zoom: [],
 		sort: profile.comparison ? "change" : "own" };
 }
@@ -84,7 +89,8 @@ export function parse(profile: Profile, hash: string): State {
 	state.invert = words.has("invert");
 	state.callers = state.invert ? numberOf(words, "callers", profile.functionCount, -1) : -1;
 	state.byTime = words.has("bytime");
-	state.fn = numberOf(words, "fn", profile.functionCount, -1);
+	state.mark = numberOf(words, "mark", profile.functionCount, -1);
+	state.fn = words.get("fn") === "none" ? NOBODY : numberOf(words, "fn", profile.functionCount, -1);
 	state.file = numberOf(words, "file", profile.fileCount, -1);
 	state.line = numberOf(words, "line", 1e9, 0);
 	state.code = numberOf(words, "code", profile.codeFunction.length, -1);
@@ -114,7 +120,8 @@ export function format(profile: Profile, state: State): string {
 	put("invert", "", state.invert);
 	put("callers", state.callers, state.callers >= 0);
 	put("bytime", "", state.byTime);
-	put("fn", state.fn, state.fn >= 0);
+	put("mark", state.mark, state.mark >= 0);
+	put("fn", state.fn === NOBODY ? "none" : state.fn, state.fn !== -1);
 	put("file", state.file, state.file >= 0);
 	put("line", state.line, state.line > 0);
 	put("code", state.code, state.code >= 0);

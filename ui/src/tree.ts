@@ -5,6 +5,7 @@ import { changeHead } from "./changes";
 import { calledFunction, callerNode, callers, type Caller, type Tree } from "./compute";
 import { h, List, percent } from "./dom";
 import { changeCell, shareCell, swatch } from "./functions";
+import { NOBODY } from "./state";
 
 interface Row {
 	depth: number;
@@ -46,7 +47,7 @@ export class TreeView {
 			this.list.element);
 	}
 
-	private functionOf(row: Row) { return row.fn < this.app.profile.functionCount ? row.fn : -1; }
+	private functionOf(row: Row) { return row.fn < this.app.profile.functionCount ? row.fn : NOBODY; }
 
 	private nodeRow(tree: Tree, node: number, depth: number): Row {
 		return { depth, fn: tree.fn[node], name: tree.name(node), place: tree.place(node), own: tree.own[node],
@@ -128,7 +129,7 @@ export class TreeView {
 
 	private row(index: number): HTMLElement {
 		const row = this.rows[index], { app } = this;
-		const found = app.found();
+		const found = app.markedFunctions();
 		const indent = h("span.indent", { "aria-hidden": "true" });
 		// A name is not pushed out of the view.
 		indent.style.width = `min(${row.depth * 14}px, max(0px, 100% - 12em))`;
