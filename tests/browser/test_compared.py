@@ -64,6 +64,19 @@ def test_without_another_recording_there_is_no_change(kaa, tmp_path, show):  # n
     assert page.locator(".change").count() == 0
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_head_of_changes_has_its_unit(two, show, width):  # noqa: F811
+    page = show(two()[0], viewport={"width": width, "height": 844})
+    for head in page.query_selector_all(".head .change"):
+        assert head.inner_text().startswith("change, ms")
+        wide, has, lines = head.evaluate('''head => {
+            const range = document.createRange();
+            range.selectNodeContents(head);
+            return [head.getBoundingClientRect().width, range.getBoundingClientRect().width, range.getClientRects().length];
+        }''')
+        assert has + 10 <= wide and lines == 1
+
+
 def test_the_order(two, show):  # noqa: F811
     page = show(two()[0])
     page.click('[aria-label="Functions"] .sort[data-sort="own"]')
@@ -115,8 +128,11 @@ def test_a_thread_or_a_time_is_not_compared(two, show):  # noqa: F811
     settle(page)
     assert page.locator('[aria-label="Functions"].list .change').count() == 0
     assert "not compared with" in page.inner_text(".chips") and "a thread is of this recording alone" in page.inner_text(".chips")
-    press(page, "4")
-    assert page.locator(".source .list .change").count() == 0 and "not compared with" in page.inner_text("main")
+    # Once, in each view.
+    for key in "1234":
+        press(page, key)
+        assert page.inner_text("body").count("not compared with") == 1, key
+    assert page.locator(".source .list .change").count() == 0
     press(page, "1", "x")
     assert of_function(page, "work") == "-160.0"
     page.evaluate("location.hash = 'range=0.000-50.000'")
@@ -208,14 +224,14 @@ def test_the_flame_graph_is_red_and_blue(two, show, scheme):  # noqa: F811
 
 def test_without_a_comparison_the_flame_graph_has_its_usual_colours(two, show):  # noqa: F811
     page = show(two(threads=("main", "second"))[0], "view=flame&thread=1")
-    assert "this program" in page.inner_text(".flame .legend") and "not compared with" in page.inner_text(".flame h2")
+    assert "this program" in page.inner_text(".flame .legend") and "not compared with" in page.inner_text(".chips")
     assert "before" not in tip_at(page, 2, 0.1)
     page.evaluate("location.hash = 'view=flame'")
     settle(page)
-    assert "more since" in page.inner_text(".flame .legend") and "not compared" not in page.inner_text(".flame h2")
+    assert "more since" in page.inner_text(".flame .legend") and not page.is_visible(".chips")
     # Of one thread by time nothing is known of before.
     press(page, "b")
-    assert "this program" in page.inner_text(".flame .legend") and "not compared with" in page.inner_text(".flame h2")
+    assert "this program" in page.inner_text(".flame .legend") and "not compared with" in page.inner_text(".chips")
     press(page, "3")
     assert page.locator(".treerow .change").count() > 2
 

@@ -934,6 +934,154 @@ def test_what_own_time_was_spent_in_adds_up(kaa, tmp_path, show):
     assert f"spent in {whole}" in details(page)
 
 
+def drawn_texts(page, width=1281):
+    """[[text, contrast to what it is drawn on]] of the flame graph, drawn anew: the most frequent colour beside the text counts."""
+    page.evaluate("""() => {
+        const old = CanvasRenderingContext2D.prototype.fillText, found = window.drawnTexts = [];
+        const light = parts => [0.2126, 0.7152, 0.0722].reduce((sum, part, i) => {
+            const value = parts[i] / 255;
+            return sum + part * (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+        }, 0);
+        const probe = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+        const behind = (canvas, x, y) => {
+            const ratio = devicePixelRatio, counts = {};
+            probe.globalAlpha = 1;
+            probe.fillStyle = getComputedStyle(document.body).backgroundColor;
+            probe.fillRect(0, 0, 14, 12);
+            probe.drawImage(canvas, (x - 3) * ratio, (y - 6) * ratio, 14, 12, 0, 0, 14, 12);
+            const pixels = probe.getImageData(0, 0, 14, 12).data;
+            for (let i = 0; i < pixels.length; i += 4)
+                counts[pixels.slice(i, i + 3)] = (counts[pixels.slice(i, i + 3)] || 0) + 1;
+            return Object.entries(counts).sort((a, b) => b[1] - a[1])[0][0].split(",").map(Number);
+        };
+        CanvasRenderingContext2D.prototype.fillText = function (text, x, y, ...more) {
+            if (this.canvas.closest(".stage") && text) {
+                const box = behind(this.canvas, x, y);
+                probe.fillStyle = `rgb(${box})`;
+                probe.fillRect(0, 0, 1, 1);
+                probe.globalAlpha = this.globalAlpha;
+                probe.fillStyle = this.fillStyle;
+                probe.fillRect(0, 0, 1, 1);
+                const [one, other] = [light(probe.getImageData(0, 0, 1, 1).data), light(box)].sort((a, b) => a - b);
+                found.push([text, (other + 0.05) / (one + 0.05)]);
+            }
+            return old.call(this, text, x, y, ...more);
+        };
+    }""")
+    page.set_viewport_size({"width": width, "height": 800})
+    page.wait_for_function("() => window.drawnTexts.length > 1")
+    settle(page)
+    return page.evaluate("window.drawnTexts")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("words", ["view=flame", "view=flame&search=work", "view=flame&native", "view=flame&native&zoom=0.2"])
+def test_texts_of_boxes_can_be_read(draw, show, scheme, words):
+    package, standard = py("get").replace(b"/srv/app", b"/srv/lib/python3.12/site-packages/requests"), b"py::dumps:/usr/lib/python3.12/json/a.py"
+    page = show(draw({b"main": {(MAIN, WORK, C): 20, (MAIN, package): 20, (MAIN, standard): 20, (C,): 20, (MAIN, WORK): 10,
+                                (MAIN, LOAD, DEEP): 20}}), words, color_scheme=scheme)
+    found = drawn_texts(page)
+    assert {text.split()[0] for text, _ in found} >= {"all", "main"}
+    assert not [(text, contrast) for text, contrast in found if contrast < 4.5]
+
+
+def test_paths_are_cut_at_their_beginning(kaa, tmp_path, show):
+    """The file and the line are there: in tables, tree, list of files and graph."""
+    path = "/srv/" + "long_folder/" * 20 + "module_at_the_end.py"
+    data = planted.sampled(kaa, tmp_path / "perf.data", {(("main", path, 7, 9),): 10})
+    kaa("export", "-q", "-i", data, "--format", "html", "-o", tmp_path / "out.html")
+    for width in 1440, 1100, 390:
+        page = show(tmp_path / "out.html", viewport={"width": width, "height": 844})
+        for view, cell in (("1", ".functions .place"), ("1", ".lines .symbol"), ("3", ".treerow .place")):
+            press(page, view)
+            cut = page.evaluate("""cell => {
+                const outer = document.querySelector(`.list ${cell}`), text = outer.querySelector("bdi").firstChild;
+                const range = document.createRange();
+                range.setStart(text, text.length - 1);
+                range.setEnd(text, text.length);
+                const [last, room] = [range.getBoundingClientRect(), outer.getBoundingClientRect()];
+                range.selectNodeContents(text);
+                return [range.getBoundingClientRect().left < room.left, last.right <= room.right + 1 && last.left >= room.left];
+            }""", cell)
+            assert cut == [True, True], (width, cell)
+        press(page, "4")
+        option = page.inner_text('select[aria-label="File"] option')
+        assert "…" in option and option.endswith("module_at_the_end.py")
+    page = show(tmp_path / "out.html", "view=flame", viewport={"width": 600, "height": 844})
+    assert [text for text, _ in drawn_texts(page, 500) if text.startswith("main   …") and text.endswith("_at_the_end.py:7")]
+
+
+def test_names_have_room_beside_events(several, show):
+    path, _ = several
+    page = show(path, "event=0", viewport={"width": 1100, "height": 800})
+    for name in page.query_selector_all('[aria-label="Functions"].list .name'):
+        assert name.bounding_box()["width"] >= 190
+    heads, cells = (page.query_selector_all(f'[aria-label="Functions"] {where} > .name') for where in (".head", ".list .row"))
+    assert abs(heads[0].bounding_box()["x"] - cells[0].bounding_box()["x"]) < 1
+
+
+@pytest.mark.parametrize("words, why", [("search=zzzz", "No name and no file has “zzzz”."), ("only=zzzz", "has “zzzz” in its stack"),
+                                        ("thread=1&range=0.000-0.050", "has a time in this range and the thread second")])
+def test_what_is_empty_says_why(draw, show, words, why):
+    path = draw(THREADS)
+    page = show(path, words)
+    notes = [note.inner_text() for note in page.query_selector_all(".note.none") if note.is_visible()]
+    assert len(notes) == 2 and all(why in note for note in notes)
+    if "search" not in words:
+        press(page, "3")
+        assert why in page.inner_text(".tree")
+        press(page, "2")
+        assert why in page.inner_text(".flame")
+        painted = page.evaluate("""() => {
+            const canvas = document.querySelector(".stage canvas");
+            return canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.some(part => part);
+        }""")
+        assert not painted
+    press(page, "x")
+    assert not [note for note in page.query_selector_all(".note.none") if note.is_visible()]
+
+
+def test_heads_of_lines_sort_them(draw, show):
+    page = show(draw(THREADS))
+    page.click('[aria-label="Lines"] .sort[data-sort="total"]')
+    settle(page)
+    assert words_of(page)["sort"] == "total"
+    shares = [float(total.rstrip("%") or 0) for _, total in rows(page, "Lines").values()]
+    assert shares == sorted(shares, reverse=True)
+    for table in "Functions", "Lines":
+        assert [head.get_attribute("data-sort") for head in page.query_selector_all(f'[aria-label="{table}"] .sort[aria-pressed="true"]')] == ["total"]
+
+
+def test_threads_are_one_stop_of_tab(draw, show):
+    """The arrow keys go from one to the next."""
+    page = show(draw(THREADS))
+    page.focus(".timeline")
+    press(page, "Tab")
+    names = []
+    for key in ("ArrowDown", "ArrowDown", "ArrowUp"):
+        names.append(page.evaluate("document.activeElement.querySelector('.threadname').textContent"))
+        press(page, key)
+    assert names == ["all threads", "first", "second"]
+    press(page, "Enter")
+    assert "thread first" in page.inner_text(".chips")
+    press(page, "Tab")
+    assert not page.evaluate("document.activeElement.closest('.timeline')")
+    press(page, "Shift+Tab")
+    assert page.evaluate("document.activeElement.querySelector('.threadname').textContent") == "first"
+
+
+def test_the_graph_by_time_has_its_own_axis_and_legend(several, show):
+    """Of the time and of the thread that are drawn."""
+    path, _ = several
+    page = show(path, "event=0&view=flame")
+    assert not page.is_visible(".flame .axis")
+    press(page, "b", "c")
+    # Of the first thread's 120 samples 40 are C code; of both threads' 65 of 200.
+    assert page.inner_text(".flame .legend").split("\n") == [f"this program {percent(80, 120)}", f"C code {percent(40, 120)}"]
+    stage, axis = (page.locator(f".flame {part}").bounding_box() for part in (".stage", ".axis"))
+    assert abs(stage["x"] - axis["x"]) < 1 and abs(stage["width"] - axis["width"]) < 20 and axis["y"] < stage["y"]
+
+
 def test_back_and_links(draw, show):
     path = draw(THREADS)
     page = show(path)

@@ -212,6 +212,21 @@ export class App {
 			fn === mark || (same && same[fn] === same[mark]) ? 1 : 0);
 	}
 
+	// Why nothing is selected; "": something is.
+	whyNoSamples(): string {
+		const { only, range, thread, focus } = this.state, p = this.profile;
+		if (this.selection().count)
+			return "";
+		const parts = [only && `“${only}” in its stack`, focus >= 0 && `${p.functionName(focus)} in its stack`,
+			range && "a time in this range", thread >= 0 && `the thread ${p.threadTitle(thread)}`].filter(Boolean);
+		return `No sample of ${p.eventName(this.state.event)} has ${parts.join(" and ")}. The key x drops all filters.`;
+	}
+
+	// Why a table has no row, if it has none.
+	whyNone(): string {
+		return this.whyNoSamples() || (this.state.search ? `No name and no file has “${this.state.search}”.` : "");
+	}
+
 	// Whom samples belong to of which no frame is shown.
 	nobody() {
 		const { hide, libraries } = this.state;

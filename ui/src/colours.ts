@@ -52,6 +52,50 @@ export function functionColour(profile: Profile, fn: number): string {
 	return colour;
 }
 
+let canvas: CanvasRenderingContext2D | null = null;
+const parsed = new Map<string, number[]>();
+
+// Red, green and blue of any colour of CSS without transparency.
+function rgb(colour: string): number[] {
+	let parts = parsed.get(colour);
+	if (!parts) {
+		canvas ??= document.createElement("canvas").getContext("2d", { willReadFrequently: true })!;
+		canvas.fillStyle = colour;
+		// "#rrggbb".
+		parts = [1, 3, 5].map((at) => parseInt(String(canvas!.fillStyle).slice(at, at + 2), 16));
+		parsed.set(colour, parts);
+	}
+	return parts;
+}
+
+// Of WCAG 2: 0 is black, 1 white.
+function luminance(parts: number[]): number {
+	const [red, green, blue] = parts.map((part) => part / 255).map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+	return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+function contrast(one: number[], other: number[]): number {
+	const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+	return (light + 0.05) / (dark + 0.05);
+}
+
+// On the last two any text can be read.
+const TEXTS = ["#14181d", "#e6edf3", "#000000", "#ffffff"], MIN_CONTRAST = 4.6;
+const texts = new Map<string, string>();
+
+// Of a text on a box, through which some of what is behind it is seen.
+export function textColour(box: string, alpha: number, back: string): string {
+	const key = `${box} ${alpha} ${back}`;
+	let text = texts.get(key);
+	if (!text) {
+		const behind = rgb(back), seen = rgb(box).map((part, i) => part * alpha + behind[i] * (1 - alpha));
+		text = TEXTS.find((one) => contrast(rgb(one), seen) >= MIN_CONTRAST) ??
+			TEXTS.reduce((best, one) => contrast(rgb(one), seen) > contrast(rgb(best), seen) ? one : best);
+		texts.set(key, text);
+	}
+	return text;
+}
+
 // Red: more than before; blue: less; the stronger, the greater the change of what it was. They differ for all who see colours
 // differently, too, and in lightness from what is as before.
 export function changeColour({ before, after }: Sides): string {

@@ -514,6 +514,19 @@ export class Tree {
 		return this.fn[node] < this.selection.profile.functionCount ? this.fn[node] : NOBODY;
 	}
 
+	// What nodes weigh in one thread: themselves, and with all below.
+	ofThread(thread: number): [Float64Array, Float64Array] {
+		const { selection } = this, p = selection.profile, own = new Float64Array(this.length);
+		for (const { first, count } of p.groupsOf(selection.state.event, thread))
+			for (let i = first; i < first + count; i++)
+				if (selection.has(i))
+					own[this.nodeOf(p.stack[i])] += selection.weightOf(i);
+		const total = own.slice();
+		for (let node = this.length - 1; node > 0; node--)
+			total[this.parent[node]] += total[node];
+		return [own, total];
+	}
+
 	nodeOf(stack: number): number { return this.node[stack] || this.none; }
 
 	// From the outermost on, without node 0.

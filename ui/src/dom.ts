@@ -70,6 +70,14 @@ export class Tip {
 	hide() { this.element.hidden = true; }
 }
 
+// What of a path has no room is cut at its beginning, as `kaa report` cuts it: the style sheet turns the line around.
+export function pathCell(name: string, path: string): HTMLElement {
+	return h(`span.${name}.path-end`, {}, h("bdi", { dir: "ltr" }, path));
+}
+
+// The end of a text that is longer than so many characters.
+export const endOf = (text: string, most: number) => text.length > most ? `…${text.slice(text.length - most + 1)}` : text;
+
 export const isTyping = (target: EventTarget | null) =>
 	target instanceof HTMLElement && /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName);
 
@@ -99,6 +107,8 @@ export class List {
 	private height = rowHeight();
 	private id = `list${++lists}`;
 	private due = false;
+	// Why there is no row, in words: it stands before the list.
+	readonly why = h("p.note.none", { hidden: true, role: "status" });
 
 	constructor(private options: ListOptions) {
 		this.element = h("div.list", { tabindex: 0, role: options.role, "aria-label": options.label,
@@ -108,8 +118,10 @@ export class List {
 		new ResizeObserver(() => this.later()).observe(this.element);
 	}
 
-	show(length: number, selected = -1) {
+	show(length: number, selected = -1, why = "") {
 		this.length = length;
+		this.why.hidden = length > 0 || !why;
+		this.why.textContent = length ? "" : why;
 		this.selected = Math.min(selected, length - 1);
 		this.element.setAttribute("aria-rowcount", String(length));
 		this.room.style.height = `${length * this.height}px`;

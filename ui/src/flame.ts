@@ -3,7 +3,8 @@
 // one thread: as wide as it took, from left to right.
 import type { App } from "./app";
 import { changeText, changeWords } from "./changes";
-import { changeColour, functionColour, inStripes, isDark, KINDS, onTheme, variable } from "./colours";
+import { drawAxis } from "./axis";
+import { changeColour, functionColour, inStripes, isDark, KINDS, onTheme, textColour, variable } from "./colours";
 import { threadWeights, timeColumns, type Tree } from "./compute";
 import { amount, count, duration, fitCanvas, Frames, h, hasModifier, percent, Tip } from "./dom";
 import { STEP_BOXES, TimeLayout, WeightLayout, type Layout } from "./layout";
@@ -27,6 +28,10 @@ export class FlameView {
 		title: "One thread, from left to right in order of time (b)",
 		onclick: () => this.app.set({ byTime: !this.app.state.byTime }) }, "By time");
 	private whose = h("span.hint");
+	// By time.
+	private axis = h<HTMLCanvasElement>("canvas.axis", { "aria-hidden": "true" });
+	// Why there is no box.
+	private why = h("p.note.none", { hidden: true, role: "status" });
 	private layout: Layout | null = null;
 	private frames: Frames;
 	private tree: Tree | null = null;
@@ -38,11 +43,12 @@ export class FlameView {
 	private hovered = -1;
 	private hits: Uint8Array | null = null;
 	// What the legend, and the number of what was found, are of.
-	private counted: Tree | null = null;
+	private counted: unknown[] = [];
 	private searched: string | null = null;
 	// A row that is yet to be brought into view; -1: none.
 	private sought = -1;
 	private zoomedRow = 0;
+	private back = "";
 	private ring = "";
 	private hit = "";
 	// Of characters.
@@ -59,7 +65,7 @@ export class FlameView {
 		new ResizeObserver(() => this.frames.restart()).observe(this.stage);
 		onTheme(() => this.frames.restart());
 		this.element = h("section.panel.flame", { "aria-label": "Flame graph" },
-			h("h2", {}, "Flame graph", this.byTime, this.whose, this.marked, this.said, this.legend), this.stage, this.tip.element);
+			h("h2", {}, "Flame graph", this.byTime, this.whose, this.marked, this.said, this.legend), this.axis, this.why, this.stage, this.tip.element);
 	}
 
 	// The thread whose time is shown: the one that is selected, else the heaviest.
@@ -80,11 +86,15 @@ export class FlameView {
 		if (zoomed !== this.zoomed || this.selected === 0)
 			this.selected = zoomed;
 		this.zoomed = zoomed;
-		if (this.counted !== tree) {
+		this.axis.hidden = !byTime;
+		this.why.textContent = app.whyNoSamples();
+		this.why.hidden = !this.why.textContent;
+		const of = [tree, byTime && this.thread()];
+		if (of.some((one, i) => one !== this.counted[i])) {
 			this.showLegend();
 			this.searched = null;
 		}
-		this.counted = tree;
+		this.counted = of;
 		const searched = `${app.state.mark} ${app.state.search}`;
 		if (this.searched !== searched) {
 			this.searched = searched;
@@ -99,7 +109,7 @@ export class FlameView {
 	private countFound() {
 		const tree = this.tree!, hits = this.hits;
 		if (!hits) {
-			this.said.textContent = this.app.whyNotCompared();
+			this.said.textContent = "";
 			return;
 		}
 		const inside = new Uint8Array(tree.length);
@@ -150,18 +160,19 @@ export class FlameView {
 		}
 		// Of kinds that have a box: own time, and the colours of their boxes.
 		const own = new Map<number, number>(), colours = new Map<number, Set<string>>();
+		const [owns, sizes] = this.app.state.byTime ? tree.ofThread(this.thread()) : [tree.own, tree.size];
 		for (let i = 1; i < tree.length; i++) {
 			const fn = tree.fn[i];
-			if (fn >= p.functionCount || !tree.size[i])
+			if (fn >= p.functionCount || !sizes[i])
 				continue;
 			const kind = p.functionKind[fn];
-			own.set(kind, (own.get(kind) ?? 0) + tree.own[i]);
+			own.set(kind, (own.get(kind) ?? 0) + owns[i]);
 			colours.set(kind, (colours.get(kind) ?? new Set()).add(functionColour(p, fn)));
 		}
 		this.legend.replaceChildren(...[...own].sort((a, b) => b[1] - a[1]).map(([kind, weight]) => {
 			const mark = h("i.swatch", { "aria-hidden": "true" });
 			mark.style.background = inStripes([...colours.get(kind)!]);
-			return h("li", {}, mark, `${KINDS[kind].word} ${percent(this.app.share(weight))}`);
+			return h("li", {}, mark, `${KINDS[kind].word} ${percent(sizes[0] ? weight / sizes[0] : 0)}`);
 		}));
 	}
 
@@ -197,6 +208,9 @@ export class FlameView {
 		if (!layout || !this.isShown(layout, width))
 			layout = yield* this.newLayout(width);
 		const context = this.context(width, height);
+		this.back = variable("--back");
+		if (layout instanceof TimeLayout)
+			drawAxis(this.axis, width, ...this.app.selection().range);
 		this.ring = variable("--focus");
 		this.hit = variable("--hit");
 		this.zoomedRow = layout instanceof WeightLayout ? this.depth(layout.zoomed) : 0;
@@ -205,7 +219,7 @@ export class FlameView {
 			for (; !layout.has(row); yield)
 				layout.step();
 			context.clearRect(0, row * HEIGHT - this.stage.scrollTop, width, HEIGHT);
-			for (let at = layout.begin(row); at < layout.begin(row + 1); at++) {
+			for (let at = layout.begin(row); at < layout.begin(row + 1) && this.why.hidden; at++) {
 				if (at % STEP_BOXES === 0)
 					yield;
 				this.drawBox(context, at);
@@ -242,19 +256,18 @@ export class FlameView {
 		const isHit = this.isHit(at), isFaint = !!this.hits && !isHit;
 		const wide = width > 2 ? width - 1 : width, tall = HEIGHT - 1;
 		// Callers of the zoomed box come before it.
-		context.globalAlpha = isFaint ? 0.35 : at < layout.begin(this.zoomedRow) ? 0.6 : 1;
-		context.fillStyle = tree.was && !more ? changeColour(tree.change(node)) : functionColour(app.profile, fn);
+		const alpha = isFaint ? 0.35 : at < layout.begin(this.zoomedRow) ? 0.6 : 1;
+		const colour = tree.was && !more ? changeColour(tree.change(node)) : functionColour(app.profile, fn);
+		context.globalAlpha = alpha;
+		context.fillStyle = colour;
 		context.fillRect(x, y, wide, tall);
 		const kind = fn >= 0 && fn < app.profile.functionCount ? app.profile.functionKind[fn] : -1;
 		if (!tree.was && kind >= 0 && KINDS[kind].striped && wide > 3)
 			this.drawStripes(context, x, y, wide, tall);
 		context.globalAlpha = 1;
 		if (width > 24) {
-			const isGrey = fn < 0 && (more > 0 || !tree.was);
-			context.fillStyle = isGrey && isDark() ? "#e6edf3" : isFaint && isDark() ? "#c9d1d9" : "#14181d";
-			context.globalAlpha = isGrey ? 0.75 : 1;
-			context.fillText(this.fit(context, this.label(at), width - 9), x + 5, y + HEIGHT / 2);
-			context.globalAlpha = 1;
+			context.fillStyle = textColour(colour, alpha, this.back);
+			context.fillText(this.label(context, at, width - 9), x + 5, y + HEIGHT / 2);
 		}
 		const isSelected = layout instanceof TimeLayout ? at === this.chosen : !more && node === this.selected && node > 0;
 		if (isHit || isSelected || at === this.hovered) {
@@ -290,13 +303,20 @@ export class FlameView {
 		context.restore();
 	}
 
-	private label(at: number): string {
+	// What of the name has room, and behind it the end of where it is.
+	private label(context: CanvasRenderingContext2D, at: number, room: number): string {
 		const { tree, layout } = this, node = layout!.node[at];
 		if (layout!.more[at])
-			return `${count(layout!.more[at])} more`;
+			return this.fit(context, `${count(layout!.more[at])} more`, room);
 		const place = layout!.width[at] > 260 ? tree!.place(node) : "";
 		const name = tree!.was && layout!.width[at] > 120 ? `${tree!.name(node)}   ${this.changeText(node)}` : tree!.name(node);
-		return place ? `${name}   ${place}` : name;
+		const fitting = this.fit(context, name, room);
+		const rest = place && fitting === name ? this.fit(context, place, room - this.widthOf(context, `${name}   `), true) : "";
+		return rest ? `${fitting}   ${rest}` : fitting;
+	}
+
+	private widthOf(context: CanvasRenderingContext2D, text: string): number {
+		return [...text].reduce((sum, character) => sum + this.wide(context, character), 0);
 	}
 
 	private changeText(node: number): string {
@@ -312,16 +332,20 @@ export class FlameView {
 		return width;
 	}
 
-	private fit(context: CanvasRenderingContext2D, text: string, width: number): string {
-		const characters = [...text.slice(0, 200)], rest = this.wide(context, "…");
+	// isEnd: the beginning is cut.
+	private fit(context: CanvasRenderingContext2D, text: string, width: number, isEnd = false): string {
+		const all = [...text], characters = isEnd ? all.slice(-200).reverse() : all.slice(0, 200), rest = this.wide(context, "…");
+		const join = (some: string[]) => (isEnd ? some.reverse() : some).join("");
+		if (width < rest)
+			return "";
 		let used = 0, fitting = 0;
 		for (const character of characters) {
 			used += this.wide(context, character);
 			if (used > width)
-				return fitting > 1 ? characters.slice(0, fitting).join("") + "…" : "";
+				return fitting < 2 ? "" : isEnd ? `…${join(characters.slice(0, fitting))}` : `${join(characters.slice(0, fitting))}…`;
 			fitting += used + rest <= width ? 1 : 0;
 		}
-		return characters.join("");
+		return join(characters);
 	}
 
 	// --- Pointer and keys -------------------------------------------------------------------

@@ -5,7 +5,7 @@ import { changeHead, changeText, changeWords, fixed, type Change, type Changes, 
 import { functionColour } from "./colours";
 import type { Entry } from "./compute";
 import { NONE } from "./data";
-import { h, List, percent } from "./dom";
+import { h, List, pathCell, percent } from "./dom";
 import { NOBODY, type State } from "./state";
 
 // A share as a number with a bar behind it.
@@ -103,10 +103,10 @@ export class FunctionsView {
 			h("section.panel", { "aria-label": "Functions" }, h("h2", {}, "Functions", this.counts[0], this.said),
 				h("div.head.functions", {}, this.changeHead(), this.head("own", "own"), this.head("total", "total"),
 					this.sideHeads, this.head("name", "function"),
-					h("span.spent", {}, "spent in")), this.functionList.element),
+					h("span.spent", {}, "spent in")), this.functionList.why, this.functionList.element),
 			h("section.panel", { "aria-label": "Lines" }, h("h2", {}, "Lines", this.counts[1]),
-				h("div.head.lines", {}, this.changeHead(), h("span.share", {}, "own"), h("span.share", {}, "total"),
-					h("span.name", {}, "line"), h("span.code", {}, "source")), this.lineList.element));
+				h("div.head.lines", {}, this.changeHead(), this.head("own", "own"), this.head("total", "total"),
+					this.head("name", "line"), h("span.code", {}, "source")), this.lineList.why, this.lineList.element));
 	}
 
 	// Sorts both tables.
@@ -191,7 +191,7 @@ export class FunctionsView {
 		return h("div.functions", {}, this.changeCell(entry), shareCell(app.share(entry.own)),
 			shareCell(app.share(entry.total), ".total"), ...this.sides.map((side) => this.sideCell(side, fn)),
 			h("span.name", { role: "gridcell" }, swatch(app, fn), h("span.symbol", {}, name),
-				h("span.place", {}, fn < 0 ? "" : p.place(fn))),
+				pathCell("place", fn < 0 ? "" : p.place(fn))),
 			h("span.spent", { role: "gridcell", title: spentWhole(app, spent) || null }, spentText(app, spent)));
 	}
 
@@ -215,7 +215,7 @@ export class FunctionsView {
 		const source = row.note ?? this.sourceLine(file, number), spent = spentWhole(app, app.lineSpent().get(row.line));
 		return h("div.lines", { title: spent ? `spent in ${spent}` : null }, this.changeCell(row), shareCell(app.share(row.own)),
 			shareCell(app.share(row.total), ".total"), h("span.name", { role: "gridcell" },
-				h("span.symbol", {}, place), isPlace && h("span", {}, `:${number}`)),
+				isPlace ? pathCell("symbol", place) : h("span.symbol", {}, place), isPlace && h("span", {}, `:${number}`)),
 			h("span.code", { role: "gridcell" }, h("code", {}, source || (fn < 0 ? "" : p.functionName(fn)))));
 	}
 
@@ -261,8 +261,9 @@ export class FunctionsView {
 			(row) => row.fn < 0 ? "" : `${p.filePlace(row.file)}:${String(row.number).padStart(8, "0")}`);
 		this.showCompared(changes);
 		this.functionList.show(this.functions.length,
-			this.functions.findIndex(({ id }) => (id < 0 ? NOBODY : id) === app.state.fn));
-		this.lineList.show(this.lines.length, this.lineList.selected);
+			this.functions.findIndex(({ id }) => (id < 0 ? NOBODY : id) === app.state.fn), app.whyNone());
+		this.lineList.show(this.lines.length, this.lineList.selected, app.whyNone());
+		this.element.classList.toggle("nospent", !this.functions.some(({ id }) => spentText(app, app.functionSpent().get(id))));
 		this.counts[0].textContent = String(this.functions.length);
 		this.counts[1].textContent = String(this.lines.length);
 		const sort = app.state.sort === "change" && !changes ? "own" : app.state.sort;
@@ -279,7 +280,7 @@ export class FunctionsView {
 			return;
 		this.said.textContent = changes ?
 			`${changeText(c, { before: changes.allBefore, after: changes.allAfter })} ${c.unit} since ${c.path}` +
-			(chanceText(app, changes.functions) || countText(changes.functions)) : app.whyNotCompared();
+			(chanceText(app, changes.functions) || countText(changes.functions)) : "";
 	}
 
 	focus() { this.functionList.element.focus(); }

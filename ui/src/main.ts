@@ -190,9 +190,9 @@ class Page {
 			this.selected.textContent = `${percent(part) || "0%"} of all: ${count(selection.count)} ${selection.count === 1 ? "sample" : "samples"}, ` +
 				amount(selection.all, this.app.unit());
 			chips.push(this.selected);
-			if (p.comparison)
-				chips.push(h("span.selected", {}, this.app.whyNotCompared()));
 		}
+		if (this.app.whyNotCompared())
+			chips.push(h("span.selected", {}, this.app.whyNotCompared()));
 		this.chips.replaceChildren(...chips);
 		this.chips.hidden = !chips.length;
 	}

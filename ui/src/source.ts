@@ -5,7 +5,7 @@ import { changeHead, changeText, type Change, type Changes, type Sides } from ".
 import { CodeTable } from "./code";
 import { fileWeights, type Entry } from "./compute";
 import { Kind, NONE, SourceState, type Comparison, type Profile } from "./data";
-import { h, List, percent } from "./dom";
+import { endOf, h, List, percent } from "./dom";
 import { changeCell } from "./functions";
 import { HeatMap, hotRow } from "./heat";
 import { pieces, type Piece } from "./python";
@@ -110,13 +110,16 @@ export class SourceView {
 		if (this.file >= 0 && !files.some(([file]) => file === this.file))
 			files.push([this.file, 0]);
 		const options = files.map(([file, weight]) => h("option", { value: file, selected: code < 0 && file === this.file },
-			`${percent(app.share(weight)).padStart(6)}  ${p.filePlace(file)}`));
+			`${percent(app.share(weight)).padStart(6)}  ${endOf(p.filePlace(file), this.room())}`));
 		const weights = app.selection().codes();
 		const codes = [...p.codeFunction].map((fn, i) => h("option", { value: `c${i}`, selected: i === code },
 			`${percent(app.share(weights[i])).padStart(6)}  ${p.functionName(fn)}  ${p.place(fn)}`));
 		this.choice.replaceChildren(...options, codes.length ? h("optgroup", { label: "C code" }, ...codes) : "");
 		this.choice.title = code >= 0 ? p.object(p.codeFunction[code]) : p.filePath(this.file < 0 ? NONE : this.file);
 	}
+
+	// So many letters of a path the list of files has room for.
+	private room(): number { return Math.max(16, Math.floor(Math.min(442, innerWidth * 0.6) / 7.5) - 10); }
 
 	update() {
 		const { app } = this, p = app.profile;
@@ -136,7 +139,7 @@ export class SourceView {
 		}
 		this.weigh();
 		this.listFiles(-1);
-		this.note.textContent = file < 0 ? "No Python code was recorded." :
+		this.note.textContent = file < 0 ? app.whyNoSamples() || "No Python code was recorded." :
 			this.lines.length ? "" : `${p.filePath(file)}: ${WHY[p.sourceState(file)] ?? ""} Lines that have samples:`;
 		this.note.hidden = !this.note.textContent;
 		const wanted = app.state.line || (isNew ? this.heaviest() : 0);
@@ -220,7 +223,7 @@ export class SourceView {
 	}
 
 	private compare() {
-		const { app } = this, c = app.profile.comparison, changes = app.changes(), notes = [app.whyNotCompared()];
+		const { app } = this, c = app.profile.comparison, changes = app.changes(), notes: string[] = [];
 		const isBefore = this.file >= 0 && app.profile.sourceState(this.file) === SourceState.Before;
 		this.changes = changes && new Map();
 		this.unpaired.clear();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // How busy each thread was over time. A range that is drawn here selects samples in all views.
 import type { App } from "./app";
+import { drawAxis } from "./axis";
 import { isDark, kindColour, onTheme, variable } from "./colours";
 import { threadWeights, type Lane } from "./compute";
 import { EventKind, Kind, Unit } from "./data";
@@ -73,6 +74,7 @@ export class Timeline {
 		this.element.addEventListener("pointermove", (event) => this.move(event));
 		this.element.addEventListener("pointerleave", () => this.tell(null));
 		this.element.addEventListener("focusout", () => this.tell(null));
+		this.list.addEventListener("focusin", (event) => this.stopAt((event.target as Element).closest("button.label") ?? undefined));
 		this.element.addEventListener("pointerup", (event) => this.finish(event));
 		this.element.addEventListener("pointercancel", () => this.dragFrom = null);
 		this.element.addEventListener("dblclick", () => this.app.set({ range: null }));
@@ -94,6 +96,15 @@ export class Timeline {
 			...lanes.filter((lane) => lane.threads.has(thread)).map((lane) => this.makeLane(thread, lane))]);
 		this.told = null;
 		this.list.replaceChildren(...this.tracks.map((track) => track.element));
+		this.stopAt(this.labels()[0]);
+	}
+
+	// Threads, which are one stop of the Tab key: the arrow keys go from one to the next.
+	private labels(): HTMLButtonElement[] { return [...this.list.querySelectorAll<HTMLButtonElement>("button.label")]; }
+
+	private stopAt(label: Element | undefined) {
+		for (const one of this.labels())
+			one.tabIndex = one === label ? 0 : -1;
 	}
 
 	// Without the one that is the event itself.
@@ -115,7 +126,7 @@ export class Timeline {
 	private makeTrack(thread: number, weight: number, all: number): Track {
 		const p = this.app.profile, name = thread < 0 ? "all threads" : p.threadTitle(thread);
 		const canvas = this.makeCanvas(name, this.app.state.event);
-		const label = h("button.label", { type: "button", title: thread < 0 ? "All threads" :
+		const label = h("button.label", { type: "button", tabindex: -1, title: thread < 0 ? "All threads" :
 			`${p.threadProcess(thread)} ${p.pid(thread)}, thread ${p.tid(thread)}: click to see only this one`,
 			onclick: () => this.app.set({ thread: this.app.state.thread === thread ? -1 : thread }) },
 			h("span.threadname", {}, thread < 0 ? name : p.threadName(thread)),
@@ -204,7 +215,7 @@ export class Timeline {
 		yield* this.drawTracks(null, width, marks);
 		for (const lane of this.lanes())
 			yield* this.drawTracks(lane, width, marks);
-		this.drawAxis(width);
+		drawAxis(this.axis, width, 0, this.app.profile.span || 1);
 		this.drawn = wanted;
 	}
 
@@ -284,22 +295,6 @@ export class Timeline {
 		context.fill();
 	}
 
-	private drawAxis(width: number) {
-		const context = fitCanvas(this.axis, width, 18), span = this.app.profile.span || 1;
-		const raw = span / Math.max(2, width / 110), power = 10 ** Math.floor(Math.log10(raw));
-		const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= raw)!;
-		context.font = "11px system-ui, sans-serif";
-		context.fillStyle = variable("--dim");
-		context.textBaseline = "middle";
-		for (let at = 0; at <= span; at += step) {
-			const x = at / span * width;
-			context.fillRect(x, 13, 1, 5);
-			const text = at ? duration(at).replace(/\.0*([^\d.])/, "$1").replace(/(\.\d*?)0+ /, "$1 ") : "0";
-			if (x + context.measureText(text).width < width)
-				context.fillText(text, x + 3, 9);
-		}
-	}
-
 	private showBrush(range: [number, number] | null) {
 		this.brush.hidden = !range;
 		if (!range)
@@ -348,10 +343,20 @@ export class Timeline {
 	}
 
 	private key(event: KeyboardEvent) {
-		if (hasModifier(event) || !(this.rangeKey(event) || this.trackKey(event.key)))
+		if (hasModifier(event) || !(this.labelKey(event) || this.rangeKey(event) || this.trackKey(event.key)))
 			return;
 		event.preventDefault();
 		event.stopPropagation();
+	}
+
+	// Of a thread that has the focus. True: the key was taken.
+	private labelKey({ key }: KeyboardEvent): boolean {
+		const labels = this.labels(), at = labels.findIndex((label) => label === document.activeElement);
+		const places: Record<string, number> = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: labels.length - 1 };
+		if (at < 0 || !(key in places))
+			return false;
+		labels[places[key]]?.focus();
+		return true;
 	}
 
 	// True: the key was taken.

@@ -3,7 +3,7 @@
 import type { App } from "./app";
 import { changeHead } from "./changes";
 import { calledFunction, callerNode, callers, type Caller, type Tree } from "./compute";
-import { h, List, percent } from "./dom";
+import { h, List, pathCell, percent } from "./dom";
 import { changeCell, shareCell, swatch } from "./functions";
 import { NOBODY } from "./state";
 
@@ -44,7 +44,7 @@ export class TreeView {
 			h("span.hint", {}, "→ opens, ← closes, * opens all below")),
 			h("div.head", {}, this.changeHead, h("span.share", {}, "total"), h("span.share", {}, "own"),
 				h("span.name", {}, "function")),
-			this.list.element);
+			this.list.why, this.list.element);
 	}
 
 	private functionOf(row: Row) { return row.fn < this.app.profile.functionCount ? row.fn : NOBODY; }
@@ -144,7 +144,7 @@ export class TreeView {
 			this.isCompared() && changeCell(app, app.tree().change(row.node)), shareCell(app.share(row.total)),
 			h("span.share.plain", { role: "gridcell" }, percent(app.share(row.own))),
 			h("span.name", { role: "gridcell" }, indent, twisty, swatch(app, row.fn),
-				h(`span.symbol${isHit ? ".hit" : ""}`, {}, row.name), h("span.place", {}, row.place)));
+				h(`span.symbol${isHit ? ".hit" : ""}`, {}, row.name), pathCell("place", row.place)));
 	}
 
 	update() {
@@ -157,12 +157,12 @@ export class TreeView {
 			this.shown = tree;
 			this.begin = begin;
 			this.rows = this.below(null);
-			this.list.show(this.rows.length, this.rows.length ? 0 : -1);
+			this.list.show(this.rows.length, this.rows.length ? 0 : -1, app.whyNoSamples());
 			if ((!invert || called >= 0) && this.rows.length)
 				this.openHeaviest(0);
 			this.showCalled();
 		} else {
-			this.list.show(this.rows.length, this.list.selected);
+			this.list.show(this.rows.length, this.list.selected, app.whyNoSamples());
 		}
 	}
 
