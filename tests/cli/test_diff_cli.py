@@ -60,6 +60,12 @@ def test_recordings_without_a_common_event(kaa, recording, tmp_path):
     found = re.search(r"'(.*?)' has no event '(\S+)' \('(.*?)' has (\S+); '(.*?)' has (\S+)\): (.*)\n$", said)
     assert found and found[1] == found[5] == str(other) and found[3] == str(recording), said
     assert found[2] == found[4] != found[6] and found[7] == f"record that one again with '-e {found[2]}'", said
+    for event, option in ("wall-clock", "--mode wall"), ("async-clock", "--async"):
+        polled = planted.sampled(kaa, tmp_path / "polled.data", {(("f", "/a/x.py", 1, 2),): 9}, event=event)
+        said = kaa("diff", recording, polled, status=1).stderr
+        assert said.endswith(f"record that one again with '-e {found[2]}' instead of '{option}'\n"), said
+        said = kaa("diff", "--event", event, polled, recording, status=1).stderr
+        assert said.endswith(f"record that one again with '{option}'\n"), said
     said = kaa("diff", "--event", "faults", recording, other, status=1).stderr
     assert said.endswith(": record them again with the same events\n"), said
 

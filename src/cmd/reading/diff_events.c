@@ -113,10 +113,22 @@ static void put_option(const struct profile *profile, uint32_t event,
 		strbuf_printf(out, "-e %s", name);
 }
 
-/* What to do where a recording lacks the event of that name. */
-static void put_way_out(const struct profile *profile, const char *name,
-			struct strbuf *out)
+/* Of what kaa reads from outside; beside it there is no other event. PROFILE_NONE: none is. */
+static uint32_t polled_event(const struct profile *profile, uint32_t recording)
 {
+	for (uint32_t i = 0; i < profile->events.count; i++)
+		if (profile->events.data[i].recording == recording &&
+		    (profile->events.data[i].kind == EVENT_GIL ||
+		     event_kind_is_wall(profile->events.data[i].kind)))
+			return i;
+	return PROFILE_NONE;
+}
+
+/* What to do where a recording lacks the event of that name. */
+static void put_way_out(const struct profile *profile, uint32_t recording,
+			const char *name, struct strbuf *out)
+{
+	uint32_t polled = polled_event(profile, recording);
 	uint32_t common = common_event(profile), other = PROFILE_NONE;
 
 	for (uint32_t i = 0; i < profile->recordings.count; i++)
@@ -134,6 +146,11 @@ static void put_way_out(const struct profile *profile, const char *name,
 	strbuf_puts(out, "record that one again with '");
 	put_option(profile, other, out);
 	strbuf_puts(out, "'");
+	if (polled == PROFILE_NONE)
+		return;
+	strbuf_puts(out, " instead of '");
+	put_option(profile, polled, out);
+	strbuf_puts(out, "'");
 }
 
 static struct error *lacks_event(const struct diff_event_search *s,
@@ -149,7 +166,7 @@ static struct error *lacks_event(const struct diff_event_search *s,
 				    "'%s' has no event '%s', only %s: record both with the same rights, best as root",
 				    path, name, own.data);
 	put_all_events(s, &all);
-	put_way_out(s->profile, name, &way);
+	put_way_out(s->profile, recording, name, &way);
 	return error_create(ERROR_NOT_FOUND,
 			    "'%s' has no event '%s' (%s): %s", path, name,
 			    all.data, way.data);
