@@ -23,9 +23,15 @@ enum {
 	ROUNDS_SHOWN = 2,
 };
 
-static const char *name_of(const struct dump_thread *thread)
+/* A core file has no comm. */
+static const char *name_of(const struct dump *dump,
+			   const struct dump_thread *thread)
 {
-	return thread->name && *thread->name ? thread->name : thread->comm;
+	if (thread->name && *thread->name)
+		return thread->name;
+	if (*thread->comm)
+		return thread->comm;
+	return thread->tid == dump->pid ? "main thread" : "thread without a name";
 }
 
 /* --- the head --- */
@@ -115,6 +121,7 @@ static void put_gil(const struct dump *dump, size_t width, struct strbuf *out)
 {
 	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
 	size_t want = 0, holders = 0;
+	const char *name;
 
 	vec_for_each(thread, &dump->threads)
 		want += thread->wants_gil;
@@ -124,8 +131,8 @@ static void put_gil(const struct dump *dump, size_t width, struct strbuf *out)
 		if (!thread->holds_gil)
 			continue;
 		strbuf_puts(&line, holders++ ? ", " : "");
-		fit_begin(&line, name_of(thread), strlen(name_of(thread)),
-			  HOLDER_WIDTH);
+		name = name_of(dump, thread);
+		fit_begin(&line, name, strlen(name), HOLDER_WIDTH);
 		strbuf_printf(&line, " (%d)", (int)thread->tid);
 	}
 	strbuf_puts(&line, holders	   ? " held the GIL" :
@@ -183,13 +190,14 @@ static void put_thread_head(const struct dump *dump,
 			    struct strbuf *out)
 {
 	_cleanup_strbuf_ struct strbuf state = STRBUF_INIT, line = STRBUF_INIT;
+	const char *name = name_of(dump, thread);
 	size_t room;
 
 	put_state(dump, thread, &state);
 	strbuf_printf(&line, " %d%s%s%s", (int)thread->tid,
 		      state.len ? " (" : "", state.data, state.len ? ")" : "");
 	room = width > line.len + 8 ? width - line.len : 8;
-	fit_begin(out, name_of(thread), strlen(name_of(thread)), room);
+	fit_begin(out, name, strlen(name), room);
 	strbuf_append(out, line.data, line.len);
 	strbuf_putc(out, '\n');
 }

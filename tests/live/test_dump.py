@@ -314,6 +314,15 @@ def test_core_of_linux(kaa, root, python, scripts, tmp_path, cores):
     check_parts(kaa, core)
 
 
+def test_core_of_a_thread_without_a_name(kaa, root, newest_python, tmp_path, cores):
+    """Python has none where nothing has imported threading, and a core has no comm."""
+    run([*newest_python.command, "-I", "-S", "-c", "import os; os.abort()"], cwd=tmp_path, preexec_fn=allow_core, status=None)
+    core, = tmp_path.glob("core*")
+    shown = kaa("dump", core).stdout
+    assert re.search(r"^1 thread; (main thread|MainThread) \(\d+\) held the GIL$", shown, re.M), shown
+    assert re.search(r"^(main thread|MainThread) \d+ \(holds the GIL, died of SIGABRT\)$", shown, re.M), shown
+
+
 # Where Linux notes the path in the layer, /x/usr/bin/..., the end of which is the program's path elsewhere.
 OVERLAY = """
 set -e
