@@ -115,11 +115,14 @@ static struct error *put_waits(struct top_show *show, size_t lines,
 static struct error *print_waits(struct top_show *show, size_t columns)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct live_state state = live_state(show->live);
 	struct error *error = NULL;
 
 	setlocale(LC_CTYPE, "");
-	puts("no samples of Python code");
-	if (!live_state(show->live).has_ended)
+	/* On a busy machine it takes a recorder seconds to begin. */
+	puts(state.samples || state.has_ended ? "no samples of Python code" :
+						 "waiting for the first samples");
+	if (!state.has_ended)
 		error = put_waits(show, WAIT_LINES, columns, true, &text);
 	fputs(text.data, stdout);
 	return error;

@@ -279,7 +279,7 @@ def test_a_process_that_is_no_python(root, kaa):
     with started(["sleep", "1000"]) as process, started(["sleep", "1000"]) as other:
         said = f"process {process.pid} is no Python program: '"
         text = kaa("top", "-n", "3", "-d", "0.2", "-p", process.pid).stdout
-        assert len(screens_of(text)) == text.count("no samples of Python code\n") == 3, text
+        assert len(screens_of(text)) == text.count("waiting for the first samples\n") == 3, text
         assert text.count(said) == 1 and re.search("'[^']+ python[^']*' lists Pythons\n", screens_of(text)[0][2]), text
         text = kaa("top", "--once", "-d", "0.2", "-p", f"{process.pid},{other.pid}").stdout
         assert "these processes are no Python programs: '" in text
