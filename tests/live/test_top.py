@@ -200,7 +200,7 @@ def test_the_recorder_of_an_idle_program_outlives_nobody(root, kaa):
                  stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
         program.stdout.readline()
         with kaa.start("top", "--stdio", "-p", program.pid, stdout=subprocess.PIPE, text=True) as process:
-            until(lambda: "no samples" in process.stdout.readline(), "a screen")
+            until(lambda: "waiting for the first samples" in process.stdout.readline(), "a screen")
             recorder, = children_of(process.pid)
             process.kill()
             until(lambda: not is_there(recorder), "the recorder's end")
