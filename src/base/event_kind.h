@@ -42,6 +42,12 @@ static inline bool event_kind_is_wall(enum event_kind kind)
 	return kind == EVENT_WALL || kind == EVENT_TASKS;
 }
 
+/* kaa reads them from outside, by the clock; a recording has no other event beside one. */
+static inline bool event_kind_is_by_clock(enum event_kind kind)
+{
+	return event_kind_is_wall(kind) || kind == EVENT_GIL;
+}
+
 /* Samples of the event are to be shown. */
 static inline bool event_kind_is_shown(enum event_kind kind)
 {

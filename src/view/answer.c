@@ -538,11 +538,6 @@ static void doubt_late(const struct profile *profile,
 		      late_samples_points(late, own->all.samples) * rest);
 }
 
-static bool is_by_clock(const struct profile_event *event)
-{
-	return event_kind_is_wall(event->kind) || event->kind == EVENT_GIL;
-}
-
 /* Where a look came late, nobody knows what was between it and the one before. */
 static void doubt_looks(const struct profile *profile,
 			const struct profile_event *event, struct strbuf *out)
@@ -552,7 +547,7 @@ static void doubt_looks(const struct profile *profile,
 	uint64_t apart = answer_recorded_time(profile, event, FAULT_TICKS_APART);
 	uint64_t all = answer_recorded_time(profile, event, FAULT_TIME);
 
-	if (!is_by_clock(event) || !kept_off || !apart || !all)
+	if (!event_kind_is_by_clock(event->kind) || !kept_off || !apart || !all)
 		return;
 	/* It begins and ends a little outside. */
 	if (kept_off > all)

@@ -113,13 +113,12 @@ static void put_option(const struct profile *profile, uint32_t event,
 		strbuf_printf(out, "-e %s", name);
 }
 
-/* Of what kaa reads from outside; beside it there is no other event. PROFILE_NONE: none is. */
-static uint32_t polled_event(const struct profile *profile, uint32_t recording)
+/* Of those that go with no other option for an event, or PROFILE_NONE. */
+static uint32_t clock_event(const struct profile *profile, uint32_t recording)
 {
 	for (uint32_t i = 0; i < profile->events.count; i++)
 		if (profile->events.data[i].recording == recording &&
-		    (profile->events.data[i].kind == EVENT_GIL ||
-		     event_kind_is_wall(profile->events.data[i].kind)))
+		    event_kind_is_by_clock(profile->events.data[i].kind))
 			return i;
 	return PROFILE_NONE;
 }
@@ -128,7 +127,7 @@ static uint32_t polled_event(const struct profile *profile, uint32_t recording)
 static void put_way_out(const struct profile *profile, uint32_t recording,
 			const char *name, struct strbuf *out)
 {
-	uint32_t polled = polled_event(profile, recording);
+	uint32_t own = clock_event(profile, recording);
 	uint32_t common = common_event(profile), other = PROFILE_NONE;
 
 	for (uint32_t i = 0; i < profile->recordings.count; i++)
@@ -146,10 +145,10 @@ static void put_way_out(const struct profile *profile, uint32_t recording,
 	strbuf_puts(out, "record that one again with '");
 	put_option(profile, other, out);
 	strbuf_puts(out, "'");
-	if (polled == PROFILE_NONE)
+	if (own == PROFILE_NONE)
 		return;
 	strbuf_puts(out, " instead of '");
-	put_option(profile, polled, out);
+	put_option(profile, own, out);
 	strbuf_puts(out, "'");
 }
 
