@@ -1177,6 +1177,24 @@ static void test_the_largest_is_shown(void **state)
 	model_deinit(&m);
 }
 
+/* Each of so many functions has 100 samples; the first has `after` in the second run. */
+static struct own_diff *diff_of_one_that_changed(struct model *m,
+						 uint32_t functions,
+						 uint32_t after)
+{
+	init(m, 2);
+	for (uint32_t k = 0; k < functions; k++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "work%u", k);
+		for (size_t run = 0; run < 2; run++)
+			add(m, run, run && !k ? after : 100,
+			    line_of(m, name, "/srv/x.py", 10 * k + 1, 5,
+				    10 * k + 3));
+	}
+	return diff_of(m, 1, 1, OWN_DIFF_BY_TIME);
+}
+
 /* Beyond what chance does to one function, and not to one of 40. */
 static void test_what_may_be_real(void **state)
 {
@@ -1185,17 +1203,7 @@ static void test_what_may_be_real(void **state)
 	char *text;
 
 	(void)state;
-	init(&m, 2);
-	for (uint32_t k = 0; k < 40; k++) {
-		char name[16];
-
-		snprintf(name, sizeof(name), "work%u", k);
-		for (size_t run = 0; run < 2; run++)
-			add(&m, run, run && !k ? 145 : 100,
-			    line_of(&m, name, "/srv/x.py", 10 * k + 1, 5,
-				    10 * k + 3));
-	}
-	diff = diff_of(&m, 1, 1, OWN_DIFF_BY_TIME);
+	diff = diff_of_one_that_changed(&m, 40, 145);
 	text = screen(&m, diff, 100, OWN_DIFF_BY_TIME);
 	assert_non_null(strstr(
 		text, "0.100  0.145  +0.045 +-0.035 maybe    noise  work0 "));
@@ -1217,17 +1225,7 @@ static void test_a_cause_of_nothing(void **state)
 	char *text;
 
 	(void)state;
-	init(&m, 2);
-	for (uint32_t k = 0; k < 80; k++) {
-		char name[16];
-
-		snprintf(name, sizeof(name), "work%u", k);
-		for (size_t run = 0; run < 2; run++)
-			add(&m, run, run && !k ? 200 : 100,
-			    line_of(&m, name, "/srv/x.py", 10 * k + 1, 5,
-				    10 * k + 3));
-	}
-	diff = diff_of(&m, 1, 1, OWN_DIFF_BY_TIME);
+	diff = diff_of_one_that_changed(&m, 80, 200);
 	text = screen(&m, diff, 100, OWN_DIFF_BY_TIME);
 	assert_non_null(strstr(
 		text, "\nCPU time as before, as far as runs tell, but work0 +0.10 s.\n"));
