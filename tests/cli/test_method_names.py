@@ -11,7 +11,7 @@ import struct
 
 import pytest
 
-from harness import machine, pythons
+from harness import machine, parameters, pythons
 from harness.process import run
 
 # Prints path, offset in the file, owner and name of each C function behind an attribute of a type or a module.
@@ -119,7 +119,7 @@ def interpreters():
 
 
 @pytest.mark.half_of_the_versions
-@pytest.mark.parametrize("interpreter", interpreters(), ids=lambda python: python.id)
+@pytest.mark.parametrize("interpreter", parameters.of_pythons(interpreters()))
 def test_names_are_those_that_python_has(build_dir, interpreter, tmp_path):
     """Of a copy of each file without symbols. Nine of ten are named; the others have several names, or come to be later."""
     wrong, named, all_told = [], 0, 0
@@ -146,7 +146,7 @@ def test_names_are_those_that_python_has(build_dir, interpreter, tmp_path):
 COLLECTOR = r"collect|check_garbage|gc_collect_\w+|deduce_unreachable|update_refs|subtract_refs|move_unreachable|mark_\w+|gc_mark_\w+|expand_region\w*"
 
 
-@pytest.mark.parametrize("interpreter", [python for python in interpreters() if python.unstripped], ids=lambda python: python.id)
+@pytest.mark.parametrize("interpreter", parameters.of_pythons([python for python in interpreters() if python.unstripped]))
 def test_the_collector_is_found(build_dir, interpreter, tmp_path):
     """And nothing else is taken for it, as the symbols of the copy's original tell."""
     copy, symbols = tmp_path / "python", {}
