@@ -435,11 +435,12 @@ static void put_thread(struct answer *a, const struct threads *threads,
 	answer_end_line(a);
 }
 
-/* ": bash, sed, ...": the heaviest that have names, each once. */
+/* ": bash, sed, ...": the heaviest that have names, each once, and that there are more. */
 static void put_names_of_others(struct answer *a, const struct threads *threads,
 				size_t first)
 {
 	uint32_t shown[NAMES_MAX];
+	bool is_all = true;
 	size_t count = 0, i;
 
 	for (; first < threads->list.count; first++) {
@@ -450,16 +451,19 @@ static void put_names_of_others(struct answer *a, const struct threads *threads,
 
 		for (i = 0; i < count && shown[i] != name; i++)
 			;
-		if (i < count || name == PROFILE_NONE || is_ending(task))
+		if (i < count)
 			continue;
-		if (count == NAMES_MAX) {
-			strbuf_puts(&a->text, ", ...");
-			return;
+		if (count == NAMES_MAX || name == PROFILE_NONE ||
+		    is_ending(task)) {
+			is_all = false;
+			continue;
 		}
 		strbuf_puts(&a->text, count ? ", " : ": ");
 		put_pattern(a, profile_string(a->profile, name, ""), thread);
 		shown[count++] = name;
 	}
+	if (count && !is_all)
+		strbuf_puts(&a->text, ", ...");
 }
 
 static void put_title(struct answer *a, const struct threads *threads)

@@ -219,7 +219,7 @@ def test_the_flame_graph_is_red_and_blue(two, show, scheme):  # noqa: F811
     assert legend.startswith("less") and "more since" in legend and "mean of both" in legend
     page.fill("#search", "old")
     settle(page)
-    assert "found: 0% in 1 boxes" in page.inner_text(".flame h2")
+    assert "found: 0% in 1 box" in page.inner_text(".flame h2")
 
 
 def test_without_a_comparison_the_flame_graph_has_its_usual_colours(two, show):  # noqa: F811

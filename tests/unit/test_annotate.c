@@ -45,8 +45,11 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
+	static const char *const names[] = { "x.py", "page.html", "script" };
+
 	(void)state;
-	unlink(path_of("x.py"));
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		unlink(path_of(names[i]));
 	return rmdir(folder);
 }
 

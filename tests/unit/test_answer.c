@@ -805,6 +805,12 @@ static void test_other_threads_are_named_alike(void **state)
 	}
 	assert_screen_says(&m, 100,
 			   "20 other threads: Thread-N (read), Thread-N (serve)\n");
+	/* One that was ending has none. */
+	m.task = thread(&m, -1, "x");
+	model_sample(&m, 100000, G " I:eval " F "@3");
+	assert_screen_says(
+		&m, 100,
+		"21 other threads: Thread-N (read), Thread-N (serve), ...\n");
 	model_deinit(&m);
 }
 
@@ -869,7 +875,7 @@ static void test_who_waits_is_told_how_to_see_where(void **state)
 		{ "kaa record --off-cpu -- python3 a.py", MAIN " " RUN_FOREVER " " F,
 		  { " record --mode wall python3 a.py' shows where.\n",
 		    " record --async python3 a.py' shows what its tasks of asyncio awaited.\n" } },
-		/* A process that has ended is not told to be looked at again; this one is there anywhere. */
+		/* A process that ended cannot be looked at again. This one is there anywhere. */
 		{ "kaa record -p 1,1 --duration 3", MAIN " " F,
 		  { " record --mode wall -p 1,1' shows where.\n" } },
 		/* What is a value, and what the command? What has to be quoted? */

@@ -122,7 +122,7 @@ export class FlameView {
 				weight += tree.total[i];
 		}
 		this.said.textContent = boxes ?
-			`found: ${percent(this.app.share(weight)) || "0%"} in ${count(boxes)} boxes` : "nothing found";
+			`found: ${percent(this.app.share(weight)) || "0%"} in ${count(boxes)} ${boxes === 1 ? "box" : "boxes"}` : "nothing found";
 	}
 
 	// The heaviest box of the function whose boxes are marked is selected, and in view.
