@@ -28,6 +28,15 @@ SAME_PLACES = ["setarch", "-R"]
 CAP_SYS_ADMIN, CAP_PERFMON, CAP_BPF = 21, 38, 39
 
 
+# The PID namespace of the machine itself: PROC_PID_INIT_INO in the kernel's include/linux/proc_ns.h.
+FIRST_PID_NAMESPACE = 0xeffffffc
+
+
+def is_container():
+    """Processes have other numbers here than the kernel's own, and there may be some without a number."""
+    return os.stat("/proc/self/ns/pid").st_ino != FIRST_PID_NAMESPACE
+
+
 def effective_capabilities():
     for line in pathlib.Path("/proc/self/status").read_text().splitlines():
         if line.startswith("CapEff:"):
