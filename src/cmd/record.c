@@ -304,6 +304,12 @@ static bool put_part(struct strbuf *out, uint64_t n, uint64_t of)
 	return true;
 }
 
+/* Samples, and what polling has not taken: all shares of these are of this. */
+static uint64_t all_asked_for(const struct recorder_result *result)
+{
+	return result->samples + result->not_taken;
+}
+
 static void say_without_stack(const struct recorder_result *result, bool polled)
 {
 	static const char *const words[2][2] = {
@@ -342,7 +348,7 @@ static void say_late(const struct record_setup *setup,
 		     const struct recorder_result *result)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT, off = STRBUF_INIT;
-	uint64_t late = result->polled.late, all = late + result->samples;
+	uint64_t late = result->polled.late, all = all_asked_for(result);
 	/* By wall time the kernel's account tells what they would have shown. */
 	bool is_much = late > all / FAULT_LATE_PART &&
 		       setup->options.sampler.time != TIME_BY_CLOCK &&
@@ -359,12 +365,11 @@ static void say_late(const struct record_setup *setup,
 		     text.data, off.data);
 }
 
-static void say_rejected(const struct poll_counts *polled)
+static void say_rejected(const struct recorder_result *result)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
-	if (put_part(&text, polled->rejected,
-		     polled->rejected + polled->samples))
+	if (put_part(&text, result->polled.rejected, all_asked_for(result)))
 		message_note("kaa left out %s, because the thread ran on while its stack was read; its next samples stand for that time, too",
 			     text.data);
 }
@@ -471,8 +476,7 @@ static void put_lost(const struct recorder_result *result, struct strbuf *out)
 	if (!result->not_taken)
 		return;
 	strbuf_puts(out, ", ");
-	strbuf_percent(out, result->not_taken,
-		       result->not_taken + result->samples);
+	strbuf_percent(out, result->not_taken, all_asked_for(result));
 	strbuf_puts(out, " not taken");
 }
 
@@ -564,7 +568,7 @@ static void print_summary(const struct record_setup *setup,
 	if (polled) {
 		say_late(setup, result);
 		say_coarse(setup, result);
-		say_rejected(&result->polled);
+		say_rejected(result);
 		say_busy(setup, result);
 		say_stops(&result->polled);
 	}

@@ -521,6 +521,17 @@ static struct poll_counts coarse(const struct recorder *recorder)
 		       poll_counts(recorder);
 }
 
+/* As long a part of the recorded time as it was of the time between the first and the last tick. */
+static uint64_t recorder_kept_off(const struct recorder *recorder)
+{
+	const struct poll_counts counts = coarse(recorder);
+
+	return counts.ticked ? (uint64_t)((double)counts.own_kept_off /
+					  (double)counts.ticked *
+					  (double)recorder->time) :
+			       0;
+}
+
 /* By wall time the kernel's account tells what they would have shown. */
 static uint64_t late_samples(const struct recorder *recorder)
 {
@@ -611,7 +622,7 @@ static struct error *put_summary(struct recorder *recorder)
 		  recorder->unended.time / 1000 },
 		{ { FAULT_LATE, strlen(FAULT_LATE) }, late_samples(recorder) },
 		{ { FAULT_RECORDER_KEPT_OFF, strlen(FAULT_RECORDER_KEPT_OFF) },
-		  coarse(recorder).own_kept_off / 1000 },
+		  recorder_kept_off(recorder) / 1000 },
 		{ { FAULT_TICKS_APART, strlen(FAULT_TICKS_APART) },
 		  coarse(recorder).ticks_apart / 1000 },
 		{ { FAULT_LEFT_OUT, strlen(FAULT_LEFT_OUT) },

@@ -465,7 +465,7 @@ static void count_stack(struct stack_builder *builder,
 	stats->unreadable += lacks_python;
 	stats->not_aligned += (flags & MERGE_NOT_ALIGNED) != 0;
 	stats->missing_native += builder->native.gaps != 0;
-	stats->without_user += lacks_user;
+	stats->without_user += lacks_user && (polled || !builder->state);
 	stats->outside += !sample->pid && !lacks_user;
 }
 

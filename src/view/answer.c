@@ -525,7 +525,8 @@ static void doubt_late(const struct profile *profile,
 		       struct strbuf *out)
 {
 	uint64_t late = answer_recorded(profile, event, FAULT_LATE);
-	uint64_t all = own->all.samples + late;
+	uint64_t all = own->all.samples + late +
+		       answer_recorded(profile, event, FAULT_LEFT_OUT);
 	double seen = (double)own->all.period;
 	double rest = missing ? seen / (seen + (double)missing) : 1;
 

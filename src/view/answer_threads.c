@@ -38,6 +38,8 @@ struct threads {
 	/* By process and thread; by process. */
 	struct map index;
 	struct map processes;
+	/* All that were ending, which are none of these; without members: none were. */
+	struct thread ending;
 	/* answer_find_scripts(), answer_find_workers() */
 	struct map scripts;
 	struct map workers;
@@ -47,6 +49,12 @@ static bool are_processes(const struct threads *threads)
 {
 	return profile_lists_processes(threads->processes.count,
 				       threads->index.count);
+}
+
+/* The kernel has taken its number away already: a thread at the very end of its exit. */
+static bool is_ending(const struct profile_task *task)
+{
+	return task->tid == -1;
 }
 
 static struct error *gather_threads(const struct answer *a, struct threads *ret)
@@ -65,6 +73,12 @@ static struct error *gather_threads(const struct answer *a, struct threads *ret)
 
 		if (p->samples.event[i] != a->event_index)
 			continue;
+		if (is_ending(task)) {
+			thread.period = ret->ending.period +
+					p->samples.period[i];
+			ret->ending = thread;
+			continue;
+		}
 		at = map_insert(&ret->index, (uint64_t)pid << 32 | tid,
 				ret->list.count, NULL);
 		if (!at || !map_insert(&ret->processes, pid, 0, NULL) ||
@@ -313,12 +327,6 @@ static bool is_outside(const struct profile_task *task,
 	return !task->pid && thread->has_names;
 }
 
-/* The kernel has taken its number away already: a thread at the very end of its exit. */
-static bool is_ending(const struct profile_task *task)
-{
-	return task->tid == -1;
-}
-
 /* " (orders.py)", unless the process is called like its script. */
 static void put_script(struct answer *a, const struct threads *threads,
 		       const struct profile_task *task)
@@ -451,10 +459,9 @@ static void put_names_of_others(struct answer *a, const struct threads *threads,
 
 		for (i = 0; i < count && shown[i] != name; i++)
 			;
-		if (i < count)
+		if (i < count || is_ending(task))
 			continue;
-		if (count == NAMES_MAX || name == PROFILE_NONE ||
-		    is_ending(task)) {
+		if (count == NAMES_MAX || name == PROFILE_NONE) {
 			is_all = false;
 			continue;
 		}
@@ -476,6 +483,13 @@ static void put_title(struct answer *a, const struct threads *threads)
 	strbuf_puts(&a->text, "name\n");
 }
 
+/* Of a row; what was ending is a part of some thread, but not known of which. */
+static size_t count_threads(const struct answer *a, const struct thread *thread)
+{
+	return is_ending(profile_task(a->profile, thread->task)) ? 0 :
+								   thread->members;
+}
+
 static void put_thread_rows(struct answer *a, const struct threads *threads)
 {
 	const char *what = are_processes(threads) ? "processes" : "threads";
@@ -485,11 +499,11 @@ static void put_thread_rows(struct answer *a, const struct threads *threads)
 	while (rows < threads->list.count && rows < THREADS_MAX &&
 	       answer_share(a, threads->list.data[rows].period) >= 1)
 		rows++;
-	/* It takes a row, too. */
-	if (threads->list.count - rows == 1)
-		rows++;
+	/* One takes a row, too. */
+	if (threads->list.count - rows <= (threads->ending.members ? 2 : 1))
+		rows = threads->list.count;
 	for (size_t i = rows; i < threads->list.count; i++)
-		others += threads->list.data[i].members;
+		others += count_threads(a, &threads->list.data[i]);
 	put_title(a, threads);
 	for (size_t i = 0; i < rows; i++)
 		put_thread(a, threads, &threads->list.data[i]);
@@ -517,9 +531,12 @@ struct error *answer_put_threads(struct answer *a)
 		error = answer_find_workers(a, &threads.workers);
 	if (!error && threads.processes.count > 1)
 		error = join_children(a, &threads);
-	is_told = threads.list.count > 1;
+	is_told = threads.list.count + threads.ending.members > 1;
 	if (!error && is_told && !are_processes(&threads))
 		error = join_alike(a, &threads);
+	if (!error && threads.ending.members &&
+	    !vec_push(&threads.list, threads.ending))
+		error = error_no_memory();
 	if (!error && is_told) {
 		qsort(threads.list.data, threads.list.count,
 		      sizeof(*threads.list.data), compare_threads);

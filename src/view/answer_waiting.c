@@ -180,6 +180,26 @@ bool answer_mostly_waits(const struct profile_event *event, uint64_t period,
 	       period <= time / WAITED_SHARE;
 }
 
+/*
+ * Of several threads it is a sum, and that of a command's first one may begin a little
+ * before the recording.
+ */
+static void put_kept_off(struct answer *a, uint64_t kept_off, uint64_t ran,
+			 uint64_t time)
+{
+	bool is_sum = kept_off > time;
+
+	strbuf_puts(&a->text, is_sum ?
+			    " of the time, and its threads waited for one for " :
+			    " of the time, and waited for one for ");
+	answer_put_seconds(&a->text, is_sum || kept_off < time - ran ?
+				   kept_off :
+				   time - ran);
+	strbuf_puts(&a->text, is_sum ?
+			    " in all: other programs had the processors.\n" :
+			    ": other programs had the processors.\n");
+}
+
 void answer_note_waiting(struct answer *a)
 {
 	uint64_t time = answer_time(a), ran = a->own->all.period;
@@ -193,9 +213,7 @@ void answer_note_waiting(struct answer *a)
 	strbuf_puts(&a->text, "It had a processor for ");
 	strbuf_percent(&a->text, ran, time);
 	if (kept_off > (time - ran) / 2) {
-		strbuf_puts(&a->text, " of the time, and waited for one for ");
-		answer_put_seconds(&a->text, kept_off);
-		strbuf_puts(&a->text, ": other programs had the processors.\n");
+		put_kept_off(a, kept_off, ran, time);
 		return;
 	}
 	strbuf_puts(

@@ -212,23 +212,25 @@ struct side_time {
 	uint64_t kept_off;
 };
 
-/* False: of a recording that is not known, or it is of something else. */
+/* False: how long a side's threads waited is not known, or it is of something else. */
 static bool time_of_side(const struct diff_screen *s, bool is_after,
 			 struct side_time *ret)
 {
 	for (size_t i = 0; i < s->diff->runs.count; i++) {
 		const struct profile_event *event = event_of(s, i);
+		uint64_t kept_off = answer_recorded_time(s->profile, event,
+							 FAULT_KEPT_OFF);
 
 		if (s->diff->noise.data[i].is_after != is_after)
 			continue;
-		if (event->kind != EVENT_ON_CPU ||
+		/* Who runs has waited for some time, if only a little. */
+		if (!kept_off || event->kind != EVENT_ON_CPU ||
 		    event->unit != EVENT_NANOSECONDS)
 			return false;
 		ret->ran += s->diff->runs.data[i].own->all.period;
-		ret->kept_off += answer_recorded_time(s->profile, event,
-						      FAULT_KEPT_OFF);
+		ret->kept_off += kept_off;
 	}
-	return ret->ran + ret->kept_off;
+	return ret->kept_off;
 }
 
 static double busy_share(const struct side_time *side)

@@ -26,8 +26,17 @@ PLACES = {"schedule": {}, "rseq": {"KAA_OFF_CPU": "rseq"}}
 SPIN = "import time\ndef spin(seconds):\n    end = time.process_time() + seconds\n    while time.process_time() < end: pass\n"
 
 
+def check_parts(said):
+    """Of no kind there are more than are incomplete."""
+    whole, parts = re.search(r"kaa record: wrote .*?, (\d+) incomplete(.*)", said).groups()
+    for number, what in re.findall(r", (\d+) with ([^(]+) \(", parts):
+        assert int(number) < int(whole), (what, said)
+
+
 def record(kaa, data, *words, **options):
-    return kaa.inside(noticed_in(data))("record", "-F", "999", "--off-cpu", "-k", "monotonic", "-o", data, *words, **options)
+    done = kaa.inside(noticed_in(data))("record", "-F", "999", "--off-cpu", "-k", "monotonic", "-o", data, *words, **options)
+    check_parts(done.stderr)
+    return done
 
 
 def samples_of(kaa, data):

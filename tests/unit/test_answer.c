@@ -805,12 +805,11 @@ static void test_other_threads_are_named_alike(void **state)
 	}
 	assert_screen_says(&m, 100,
 			   "20 other threads: Thread-N (read), Thread-N (serve)\n");
-	/* One that was ending has none. */
+	/* What was ending is no thread of its own. */
 	m.task = thread(&m, -1, "x");
 	model_sample(&m, 100000, G " I:eval " F "@3");
-	assert_screen_says(
-		&m, 100,
-		"21 other threads: Thread-N (read), Thread-N (serve), ...\n");
+	assert_screen_says(&m, 100,
+			   "20 other threads: Thread-N (read), Thread-N (serve)\n");
 	model_deinit(&m);
 }
 
@@ -928,6 +927,19 @@ static void test_a_loop_that_waits_is_told_of_its_tasks(void **state)
 	model_deinit(&m);
 }
 
+/* Of 2 s it ran for half a second, and waited for so many ms. */
+static void check_kept_off(uint64_t ms, const char *says)
+{
+	struct model m;
+
+	init(&m);
+	add_counter(&m, 2000, FAULT_TIME);
+	add_counter(&m, ms, FAULT_KEPT_OFF);
+	model_sample(&m, 500000000, MAIN " " F);
+	assert_screen_says(&m, 300, says);
+	model_deinit(&m);
+}
+
 /* Who had no processor is not told to look where it sleeps. */
 static void test_waits_for_a_processor_are_no_sleep(void **state)
 {
@@ -948,6 +960,8 @@ static void test_waits_for_a_processor_are_no_sleep(void **state)
 			   "It had a processor for 25 % of the time, and waited for one for 1.40 s: other programs had the processors.\n");
 	assert_screen_does_not_say(&m, 300, "--mode wall");
 	model_deinit(&m);
+	check_kept_off(1900, "and waited for one for 1.50 s: other");
+	check_kept_off(5000, "and its threads waited for one for 5.00 s in all: other");
 }
 
 /* A task's outermost frame has its name, which may have blanks. */
@@ -1421,6 +1435,31 @@ static void test_processes_outside_are_called_that(void **state)
 	text = screen(&m, 100);
 	assert_says(text, "[processes outside this container]");
 	assert_does_not_say(text, "nginx");
+	free(text);
+	model_deinit(&m);
+}
+
+/* Of nine threads each has a row, as without a sample of one that was ending. */
+static void test_what_was_ending_takes_no_row(void **state)
+{
+	struct model m;
+	char name[32];
+	char *text;
+
+	(void)state;
+	init(&m);
+	for (int i = 0; i < 9; i++) {
+		snprintf(name, sizeof(name), "worker%d", i);
+		m.task = thread(&m, 100 + i, name);
+		model_sample(&m, 100000000, MAIN " I:eval " F "@3");
+	}
+	m.task = model_process(&m, -1, ":-1");
+	model_sample(&m, 100000, "k:do_exit");
+	text = screen(&m, 100);
+	assert_says(text, "worker8");
+	assert_says(text, "[threads that were ending]");
+	assert_does_not_say(text, "other threads");
+	assert_does_not_say(text, "process");
 	free(text);
 	model_deinit(&m);
 }
@@ -1940,6 +1979,7 @@ int main(void)
 		cmocka_unit_test(test_what_has_no_names_is_said),
 		cmocka_unit_test(test_processes_outside_are_called_that),
 		cmocka_unit_test(test_threads_that_were_ending_are_called_that),
+		cmocka_unit_test(test_what_was_ending_takes_no_row),
 		cmocka_unit_test(test_trampolines_are_said),
 		cmocka_unit_test(test_an_extension_is_called_as_its_module),
 		cmocka_unit_test(test_what_has_no_room_is_said),

@@ -1380,6 +1380,8 @@ static void test_a_busy_machine(void **state)
 	check_busy((const uint64_t[2][2]){ { 400, 400 }, { 360, 40 } }, says);
 	check_busy((const uint64_t[2][2]){ { 400, 80 }, { 360, 40 } }, NULL);
 	check_busy((const uint64_t[2][2]){ { 400, 0 }, { 360, 0 } }, NULL);
+	/* None is what is not known, as of a process that ran before. */
+	check_busy((const uint64_t[2][2]){ { 400, 0 }, { 360, 1000 } }, NULL);
 }
 
 static void test_ways_of_recording(void **state)
