@@ -80,7 +80,12 @@ static void put_code_name(const struct own_rows *rows,
 static void put_task(const struct own_rows *rows, uint32_t ref,
 		     struct strbuf *out)
 {
-	text_string(out, rows->profile, rows->made.threads.data[ref].comm, "");
+	const struct zoom_choice *choice = &rows->made.threads.data[ref];
+
+	if (profile_task_is_ending(profile_task(rows->profile, choice->task)))
+		strbuf_puts(out, "[threads that were ending]");
+	else
+		text_string(out, rows->profile, choice->comm, "");
 }
 
 static const struct own_caller *caller_of(const struct own_rows *rows,
@@ -766,8 +771,11 @@ static void put_thread(struct own_rows *rows, uint32_t ref, size_t columns,
 	if (rows->has_processes)
 		strbuf_printf(&line->text, "%*" PRId32 "  ", NUMBER_WIDTH,
 			      task->pid);
-	strbuf_printf(&line->text, "%*" PRId32 "  ", NUMBER_WIDTH,
-		      choice->zoom.id);
+	if (profile_task_is_ending(task))
+		strbuf_fill(&line->text, ' ', NUMBER_WIDTH + 2);
+	else
+		strbuf_printf(&line->text, "%*" PRId32 "  ", NUMBER_WIDTH,
+			      choice->zoom.id);
 	if (rows->states)
 		put_state(rows, choice, &line->text);
 	used = line->text.len;

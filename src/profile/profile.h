@@ -400,6 +400,12 @@ static inline uint32_t profile_task_name(const struct profile_task *task)
 	return task->name == PROFILE_NONE ? task->comm : task->name;
 }
 
+/* The kernel had taken its number away already: some thread at the very end of its exit. */
+static inline bool profile_task_is_ending(const struct profile_task *task)
+{
+	return task->tid == -1;
+}
+
 /*
  * Of so many threads of so many processes no process has more than one: a list of them
  * goes by what processes are called, their comms, and not by the threads' names.

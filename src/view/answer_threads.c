@@ -51,12 +51,6 @@ static bool are_processes(const struct threads *threads)
 				       threads->index.count);
 }
 
-/* The kernel has taken its number away already: a thread at the very end of its exit. */
-static bool is_ending(const struct profile_task *task)
-{
-	return task->tid == -1;
-}
-
 static struct error *gather_threads(const struct answer *a, struct threads *ret)
 {
 	const struct profile *p = a->profile;
@@ -73,7 +67,7 @@ static struct error *gather_threads(const struct answer *a, struct threads *ret)
 
 		if (p->samples.event[i] != a->event_index)
 			continue;
-		if (is_ending(task)) {
+		if (profile_task_is_ending(task)) {
 			thread.period = ret->ending.period +
 					p->samples.period[i];
 			ret->ending = thread;
@@ -436,7 +430,7 @@ static void put_thread(struct answer *a, const struct threads *threads,
 		strbuf_printf(&a->text, "%-7" PRId32 "  ", task->tid);
 	if (is_outside(task, thread))
 		strbuf_puts(&a->text, "[processes outside this container]");
-	else if (is_ending(task))
+	else if (profile_task_is_ending(task))
 		strbuf_puts(&a->text, "[threads that were ending]");
 	else
 		put_name(a, threads, thread);
@@ -459,7 +453,7 @@ static void put_names_of_others(struct answer *a, const struct threads *threads,
 
 		for (i = 0; i < count && shown[i] != name; i++)
 			;
-		if (i < count || is_ending(task))
+		if (i < count || profile_task_is_ending(task))
 			continue;
 		if (count == NAMES_MAX || name == PROFILE_NONE) {
 			is_all = false;
@@ -486,7 +480,7 @@ static void put_title(struct answer *a, const struct threads *threads)
 /* Of a row; what was ending is a part of some thread, but not known of which. */
 static size_t count_threads(const struct answer *a, const struct thread *thread)
 {
-	return is_ending(profile_task(a->profile, thread->task)) ? 0 :
+	return profile_task_is_ending(profile_task(a->profile, thread->task)) ? 0 :
 								   thread->members;
 }
 

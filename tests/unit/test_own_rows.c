@@ -624,6 +624,26 @@ static void test_percentages_are_of_the_zoom_or_of_everything(void **state)
 	model_deinit(&m);
 }
 
+/* It has no number any more: none is made up for it. */
+static void test_what_was_ending_has_no_number(void **state)
+{
+	_cleanup_own_rows_ struct own_rows *rows = NULL;
+	struct model m;
+	char *text;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 80, F "@3");
+	m.task = model_task(&m, -1, "worker");
+	model_sample(&m, 20, "k:do_exit");
+	rows = rows_of(&m);
+	show(rows, OWN_THREADS, false);
+	text = text_of(rows, 1, 80);
+	assert_non_null(strstr(text, "20.0%            [threads that were ending]"));
+	free(text);
+	model_deinit(&m);
+}
+
 static bool never(void *arg, const char *what, uint64_t done, uint64_t total)
 {
 	(void)what;
@@ -932,6 +952,7 @@ int main(void)
 		cmocka_unit_test(test_names_are_not_cut_for_an_empty_column),
 		cmocka_unit_test(test_names_that_are_cut_are_shown_in_full),
 		cmocka_unit_test(test_percentages_are_of_the_zoom_or_of_everything),
+		cmocka_unit_test(test_what_was_ending_has_no_number),
 		cmocka_unit_test(test_a_zoom_that_is_stopped_changes_nothing),
 		cmocka_unit_test(test_hostile_names_are_no_escapes),
 		cmocka_unit_test(test_the_source_of_a_row),
