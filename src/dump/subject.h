@@ -21,6 +21,7 @@
 #include "python/user_walk.h"
 #include "python/object_text.h"
 #include "sys/task_stat.h"
+#include "sys/task_syscall.h"
 
 enum {
 	SUBJECT_THREADS_MAX = 16384,
@@ -54,6 +55,8 @@ struct subject_thread {
 	uint64_t stack_pointer;
 	/* Tries at which it did not stop in time. */
 	unsigned int late_stops;
+	/* The call in which it was last seen asleep; without a stack pointer: in none. */
+	struct task_syscall slept;
 	/* Of a core, and of a thread that was stopped. */
 	bool has_all_registers;
 	struct user_regs_struct all_registers;

@@ -58,6 +58,13 @@ static size_t read_words(void *arg, const uint64_t *addresses, size_t count,
 
 /* --- a thread that holds still --- */
 
+static void take_call(struct subject_thread *thread)
+{
+	thread->has_call = thread->slept.number >= 0;
+	thread->call = thread->slept.number;
+	thread->call_argument = thread->slept.first;
+}
+
 /*
  * That it sleeps is proven if the kernel tells in which system call: it looks only
  * when the thread is off its CPU (task_current_syscall()).
@@ -68,9 +75,8 @@ static bool is_asleep(struct live *live, struct subject_thread *thread)
 
 	if (!task_syscall_read("", live->subject.pid, thread->tid, &call))
 		return false;
-	thread->has_call = call.number >= 0;
-	thread->call = call.number;
-	thread->call_argument = call.first;
+	thread->slept = call;
+	take_call(thread);
 	return true;
 }
 
@@ -125,6 +131,41 @@ static enum task_stop_result stop(struct live *live,
 }
 
 /*
+ * Of a thread that stands still: it is in the call in which it was asleep. A stop wakes
+ * it up, and the kernel has it call again (restart_syscall(2)), as soon as it has a CPU.
+ */
+static bool is_called_again(const struct live *live,
+			    const struct subject_thread *thread)
+{
+	/* <linux/errno.h>, which user space never sees: -ERESTARTSYS and its like. */
+	enum { RESTARTS_FIRST = 512, RESTARTS_LAST = 516, SYSCALL_BYTES = 2 };
+	const struct user_regs_struct *r = &live->stop.registers;
+	const struct task_syscall *slept = &thread->slept;
+	int64_t result = -(int64_t)r->rax;
+
+	if (!slept->stack_pointer || slept->number < 0 ||
+	    r->rsp != slept->stack_pointer)
+		return false;
+	return r->rip + SYSCALL_BYTES == slept->instruction ||
+	       (r->rip == slept->instruction && result >= RESTARTS_FIRST &&
+		result <= RESTARTS_LAST);
+}
+
+static char state_of_stopped(const struct live *live,
+			     struct subject_thread *thread)
+{
+	char state = live->hold.stat.state;
+
+	if (state != 't' && state != 'R')
+		return state;
+	/* Else it has not gone on since it was stopped at the try before. */
+	if (!is_called_again(live, thread))
+		return 'R';
+	take_call(thread);
+	return 'S';
+}
+
+/*
  * On a busy machine it may have no CPU to stop on: then there is another try. False: it
  * cannot be stopped, and is to be read as without that.
  */
@@ -136,11 +177,8 @@ static bool begin_stopped(struct live *live, struct subject_thread *thread,
 	*ret = result == TASK_STOP_DONE ? SUBJECT_STILL : SUBJECT_RUNS;
 	if (result == TASK_STOP_LATE)
 		return thread->late_stops++ < LATE_STOPS_MAX;
-	/* It has not gone on since it was stopped at the try before. */
 	if (result == TASK_STOP_DONE)
-		thread->state = live->hold.stat.state == 't' ?
-					'R' :
-					live->hold.stat.state;
+		thread->state = state_of_stopped(live, thread);
 	return result == TASK_STOP_DONE;
 }
 

@@ -565,6 +565,35 @@ def test_native_functions_beside_gdb(kaa, scripts):
     assert re.search(r"^    \S+ \(inlined, \S+\.[ch]:\d+\)$", text, re.M) and re.search(r"\(libpython\S+, \S+\.c:\d+\)|\(python3\S*, \S+\.c:\d+\)", text)
 
 
+STUCK = """
+import threading, time
+lock = threading.Lock()
+lock.acquire()
+threading.Thread(target=lock.acquire, name="stuck", daemon=True).start()
+time.sleep(1000)
+"""
+
+
+def test_who_sleeps_is_not_running(kaa, newest_python):
+    """A stop wakes a thread. Where it gets no CPU to go back to its call, it is in that call all the same."""
+    cpu = str(min(os.sched_getaffinity(0)))
+    busy = ["taskset", "-c", cpu, "sh", "-c", "while :; do :; done"]
+    with started(["nice", "-n", "15", "taskset", "-c", cpu, *newest_python.command, "-c", STUCK]) as process:
+        pid = str(process.pid)
+        tasks = pathlib.Path(f"/proc/{pid}/task")
+
+        def numbers():
+            """Of the system calls that the threads are in; futex() is 202."""
+            return [file.read_text().split()[0] for file in tasks.glob("*/syscall")]
+
+        until(lambda: "sleep" in calls_of(process.pid) and "202" in numbers(), "that both threads sleep")
+        with started(busy), started(busy):
+            for _ in range(6):
+                dump = kaa("dump", "--native", pid).stdout
+                for block in dump.split("\n\n")[1:]:
+                    assert "(running)" not in block.split("\n")[0] or "it could not be stopped" in block, dump
+
+
 def test_a_thread_that_may_not_be_stopped(kaa, newest_python, scripts):
     """One that has a tracer has its Python functions, and what is missing is said."""
     with parked(newest_python, scripts) as (_, told), traced(told["pid"]):
