@@ -773,7 +773,8 @@ static void put_libraries(struct answer *a, uint64_t period)
 
 	strbuf_percent(&text, period, a->own->all.period);
 	strbuf_printf(&text,
-		      " of the time is in libraries. 'kaa report --no-libraries%s' counts it for the functions of your own files that call them.\n",
+		      "%s is in libraries. 'kaa report --no-libraries%s' counts it for the functions of your own files that call them.\n",
+		      a->event->unit == EVENT_NANOSECONDS ? " of the time" : "",
 		      a->options->recording ? a->options->recording : "");
 	own_command_puts(&a->text, text.data);
 }

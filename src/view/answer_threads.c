@@ -424,7 +424,8 @@ static void put_thread(struct answer *a, const struct threads *threads,
 	}
 	if (threads->processes.count > 1)
 		strbuf_printf(&a->text, "%-7" PRId32 "  ", task->pid);
-	if (thread->members > 1)
+	if (thread->members > 1 ||
+	    (!is_process && profile_task_is_ending(task)))
 		strbuf_fill(&a->text, ' ', NUMBER_WIDTH);
 	else if (!is_process)
 		strbuf_printf(&a->text, "%-7" PRId32 "  ", task->tid);

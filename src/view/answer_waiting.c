@@ -180,14 +180,35 @@ bool answer_mostly_waits(const struct profile_event *event, uint64_t period,
 	       period <= time / WAITED_SHARE;
 }
 
+/* More than one has samples. */
+static bool has_threads(const struct answer *a)
+{
+	const struct profile *p = a->profile;
+	const struct profile_task *first = NULL;
+
+	for (size_t i = 0; i < p->samples.rows; i++) {
+		const struct profile_task *task =
+			profile_task(p, p->samples.task[i]);
+
+		if (p->samples.event[i] != a->event_index ||
+		    profile_task_is_ending(task))
+			continue;
+		if (!first)
+			first = task;
+		if (task->pid != first->pid || task->tid != first->tid)
+			return true;
+	}
+	return false;
+}
+
 /*
- * Of several threads it is a sum, and that of a command's first one may begin a little
- * before the recording.
+ * Who polls asks all threads: then it is a sum. Else it is the first thread's, and may
+ * begin a little before the recording.
  */
 static void put_kept_off(struct answer *a, uint64_t kept_off, uint64_t ran,
 			 uint64_t time)
 {
-	bool is_sum = kept_off > time;
+	bool is_sum = a->event->is_polled && has_threads(a);
 
 	strbuf_puts(&a->text, is_sum ?
 			    " of the time, and its threads waited for one for " :
@@ -202,7 +223,10 @@ static void put_kept_off(struct answer *a, uint64_t kept_off, uint64_t ran,
 
 void answer_note_waiting(struct answer *a)
 {
-	uint64_t time = answer_time(a), ran = a->own->all.period;
+	uint64_t time = answer_time(a);
+	uint64_t ran = a->own->all.period +
+		       answer_recorded_time(a->profile, a->event,
+					    FAULT_WITHOUT_SAMPLES);
 	uint64_t kept_off =
 		answer_recorded_time(a->profile, a->event, FAULT_KEPT_OFF);
 

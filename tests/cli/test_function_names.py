@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from harness import planted
+from harness import answer, planted
 from harness.terminal import Terminal
 
 LEAF = "py::leaf.<locals>.<lambda>:<string>"
@@ -139,6 +139,18 @@ def lines_of_work(kaa, folder):
     file = str(folder / "app.py")
     module, main, work = ("<module>", file, 1, 9), ("main", file, 3, 4), ("work", file, 1, 2)
     return planted.sampled(kaa, folder / "perf.data", {(module, main, work): 60, (module, work): 30, (module, main): 10})
+
+
+def test_what_is_no_time_is_not_called_that(kaa, tmp_path):
+    """Of page faults shares are of how many there are."""
+    library = "/srv/venv/lib/python3.12/site-packages/got.py"
+    stack = (("main", "/srv/app.py", 1, 2), ("get", library, 1, 2))
+    for event, is_time in ("cpu-clock", True), ("page-faults", False):
+        data = planted.sampled(kaa, tmp_path / f"{event}.data", {stack: 600}, event=event)
+        callers = kaa("report", "--callers", "get", "-i", data).stdout
+        report = kaa("report", "-i", data, "--stdio", env=answer.WIDE).stdout
+        assert "passes through it" in callers and "is in libraries" in report
+        assert ("of the time" in callers) == ("of the time is in libraries" in report) == is_time, (callers, report)
 
 
 @pytest.mark.parametrize("word", ["work", "work:app.py", "app.py:2", "app.py:1"])

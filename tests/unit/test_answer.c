@@ -927,15 +927,20 @@ static void test_a_loop_that_waits_is_told_of_its_tasks(void **state)
 	model_deinit(&m);
 }
 
-/* Of 2 s it ran for half a second, and waited for so many ms. */
-static void check_kept_off(uint64_t ms, const char *says)
+/* Of 2 s so many threads ran for 500 ms, 100 of these without samples, and waited for so many. */
+static void check_kept_off(int threads, uint64_t ms, const char *says)
 {
 	struct model m;
 
 	init(&m);
+	m.profile->events.data[0].is_polled = true;
 	add_counter(&m, 2000, FAULT_TIME);
 	add_counter(&m, ms, FAULT_KEPT_OFF);
-	model_sample(&m, 500000000, MAIN " " F);
+	add_counter(&m, 100, FAULT_WITHOUT_SAMPLES);
+	for (int i = 0; i < threads; i++) {
+		m.task = thread(&m, 100 + i, "worker");
+		model_sample(&m, 400000000 / (unsigned int)threads, MAIN " " F);
+	}
 	assert_screen_says(&m, 300, says);
 	model_deinit(&m);
 }
@@ -960,8 +965,10 @@ static void test_waits_for_a_processor_are_no_sleep(void **state)
 			   "It had a processor for 25 % of the time, and waited for one for 1.40 s: other programs had the processors.\n");
 	assert_screen_does_not_say(&m, 300, "--mode wall");
 	model_deinit(&m);
-	check_kept_off(1900, "and waited for one for 1.50 s: other");
-	check_kept_off(5000, "and its threads waited for one for 5.00 s in all: other");
+	check_kept_off(1, 1400, "25 % of the time, and waited for one for 1.40 s: other");
+	check_kept_off(1, 1900, "25 % of the time, and waited for one for 1.50 s: other");
+	check_kept_off(2, 1900, "25 % of the time, and its threads waited for one for 1.90 s in all: other");
+	check_kept_off(2, 5000, "25 % of the time, and its threads waited for one for 5.00 s in all: other");
 }
 
 /* A task's outermost frame has its name, which may have blanks. */

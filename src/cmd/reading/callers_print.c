@@ -174,6 +174,8 @@ static void put_where_all_are(const struct callers *c, const char *does)
 static void put_function(struct callers *c, const struct own_entry *entry)
 {
 	const struct own_weight *all = &c->rows->made.own->all;
+	const struct profile_event *event =
+		&c->rows->profile->events.data[c->rows->event];
 	const struct browser *browser = &c->rows->browser;
 	size_t shown = browser->rows.count < ROWS_MAX ? browser->rows.count :
 							ROWS_MAX;
@@ -183,7 +185,9 @@ static void put_function(struct callers *c, const struct own_entry *entry)
 	strbuf_trim_end(&text);
 	strbuf_puts(&text, "\n");
 	strbuf_percent(&text, entry->total.period, all->period);
-	strbuf_puts(&text, " of the time passes through it.\n\n");
+	strbuf_puts(&text, event->unit == EVENT_NANOSECONDS ?
+			   " of the time passes through it.\n\n" :
+			   " passes through it.\n\n");
 	fputs(text.data, c->out);
 	own_text_head(c->rows, c->input->columns, &c->line);
 	strbuf_trim_end(&c->line.text);
