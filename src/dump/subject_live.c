@@ -130,27 +130,6 @@ static enum task_stop_result stop(struct live *live,
 	return result;
 }
 
-/*
- * Of a thread that stands still: it is in the call in which it was asleep. A stop wakes
- * it up, and the kernel has it call again (restart_syscall(2)), as soon as it has a CPU.
- */
-static bool is_called_again(const struct live *live,
-			    const struct subject_thread *thread)
-{
-	/* <linux/errno.h>, which user space never sees: -ERESTARTSYS and its like. */
-	enum { RESTARTS_FIRST = 512, RESTARTS_LAST = 516, SYSCALL_BYTES = 2 };
-	const struct user_regs_struct *r = &live->stop.registers;
-	const struct task_syscall *slept = &thread->slept;
-	int64_t result = -(int64_t)r->rax;
-
-	if (!slept->stack_pointer || slept->number < 0 ||
-	    r->rsp != slept->stack_pointer)
-		return false;
-	return r->rip + SYSCALL_BYTES == slept->instruction ||
-	       (r->rip == slept->instruction && result >= RESTARTS_FIRST &&
-		result <= RESTARTS_LAST);
-}
-
 static char state_of_stopped(const struct live *live,
 			     struct subject_thread *thread)
 {
@@ -159,7 +138,7 @@ static char state_of_stopped(const struct live *live,
 	if (state != 't' && state != 'R')
 		return state;
 	/* Else it has not gone on since it was stopped at the try before. */
-	if (!is_called_again(live, thread))
+	if (!task_syscall_is_in(&thread->slept, &live->stop.registers))
 		return 'R';
 	take_call(thread);
 	return 'S';

@@ -46,6 +46,22 @@ bool task_syscall_read(const char *root, pid_t pid, pid_t tid,
 	return task_syscall_parse(text.data, ret);
 }
 
+bool task_syscall_is_in(const struct task_syscall *call,
+			const struct user_regs_struct *registers)
+{
+	/* <linux/errno.h>, for the kernel alone: -ERESTARTSYS to -ERESTART_RESTARTBLOCK. */
+	enum { RESTARTS_FIRST = 512, RESTARTS_LAST = 516, SYSCALL_BYTES = 2 };
+	uint64_t error = 0 - (uint64_t)registers->rax;
+
+	if (call->number < 0 || !call->stack_pointer ||
+	    registers->rsp != call->stack_pointer)
+		return false;
+	if (registers->rip + SYSCALL_BYTES == call->instruction)
+		return true;
+	return registers->rip == call->instruction &&
+	       error >= RESTARTS_FIRST && error <= RESTARTS_LAST;
+}
+
 #define NAME(call) { SYS_##call, #call }
 
 static const struct {

@@ -283,6 +283,37 @@ static void test_system_calls(void **state)
 	assert_string_equal(name.data, "futex system call 9999");
 }
 
+/* futex() called at 0x7f11, and what a stop makes of it until the thread calls again. */
+static void test_a_call_goes_on_behind_a_stop(void **state)
+{
+	static const struct {
+		uint64_t stack_pointer, instruction;
+		int64_t result;
+		bool is_in;
+	} cases[] = {
+		{ 0x7ffc, 0x7f13, -512, true },	 { 0x7ffc, 0x7f13, -516, true },
+		{ 0x7ffc, 0x7f11, 202, true },	 { 0x7ffc, 0x7f13, 0, false },
+		{ 0x7ffc, 0x7f13, -4, false },	 { 0x7ffc, 0x7f13, INT64_MIN, false },
+		{ 0x7ff4, 0x7f13, -512, false }, { 0x7ffc, 0x7f20, -512, false },
+	};
+	struct task_syscall call, none = {};
+
+	(void)state;
+	assert_true(task_syscall_parse(
+		"202 0x7f12 0x189 0x0 0x0 0x0 0x0 0x7ffc 0x7f13\n", &call));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct user_regs_struct registers = {
+			.rsp = cases[i].stack_pointer,
+			.rip = cases[i].instruction,
+			.rax = (uint64_t)cases[i].result
+		};
+
+		assert_int_equal(task_syscall_is_in(&call, &registers),
+				 cases[i].is_in);
+		assert_false(task_syscall_is_in(&none, &registers));
+	}
+}
+
 /* --- a process that ends --- */
 
 static enum subject_read begin(struct subject *subject,
@@ -687,6 +718,7 @@ int main(void)
 		cmocka_unit_test(test_core_that_is_wrong),
 		cmocka_unit_test(test_other_files),
 		cmocka_unit_test(test_system_calls),
+		cmocka_unit_test(test_a_call_goes_on_behind_a_stop),
 		cmocka_unit_test(test_a_process_that_ends),
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_text_of_a_recursion),
