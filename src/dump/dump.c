@@ -210,9 +210,9 @@ static void read_gil_of(const struct reading *reading,
 			&python->layout, memory, python->runtime,
 			state->interp);
 	}
-	if (thread->has_call && thread->call == SYS_futex &&
-	    thread->call_argument >= gil.wait_start &&
-	    thread->call_argument < gil.wait_end)
+	if (thread->has_call && thread->call.number == SYS_futex &&
+	    thread->call.first >= gil.wait_start &&
+	    thread->call.first < gil.wait_end)
 		ret->wants_gil = true;
 }
 
@@ -512,7 +512,7 @@ static struct error *add_thread(struct reading *reading,
 	}
 	taken.state = thread->state;
 	taken.has_call = thread->has_call && thread->state != 'R';
-	taken.call = thread->call;
+	taken.call = thread->call.number;
 	taken.name = find_name(reading, thread);
 	taken.comm = take_comm(reading->dump, thread->comm);
 	error = taken.comm ? keep_strings(reading->dump, &taken) :

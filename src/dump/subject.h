@@ -55,8 +55,6 @@ struct subject_thread {
 	uint64_t stack_pointer;
 	/* Tries at which it did not stop in time. */
 	unsigned int late_stops;
-	/* The call in which it was last seen asleep; without a stack pointer: in none. */
-	struct task_syscall slept;
 	/* Of a core, and of a thread that was stopped. */
 	bool has_all_registers;
 	struct user_regs_struct all_registers;
@@ -65,10 +63,9 @@ struct subject_thread {
 
 	/* Of the last read: 'R', 'S', ... as in /proc/PID/stat; 0: not known. */
 	char state;
-	/* The system call that it sleeps in, and its first argument. */
+	/* The system call in which it was last seen asleep, and that it is in it. */
+	struct task_syscall call;
 	bool has_call;
-	int64_t call;
-	uint64_t call_argument;
 };
 
 enum subject_read {

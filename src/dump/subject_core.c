@@ -201,9 +201,9 @@ static void take_registers(const struct elf_core_thread *from,
 	subject_take_registers(ret, &registers);
 	ret->stack_pointer = from->registers[CORE_RSP];
 	ret->pointer = from->registers[CORE_FS_BASE];
-	ret->call = (int64_t)from->registers[CORE_ORIG_RAX];
-	ret->has_call = ret->call >= 0;
-	ret->call_argument = from->registers[CORE_RDI];
+	ret->call.number = (int64_t)from->registers[CORE_ORIG_RAX];
+	ret->call.first = from->registers[CORE_RDI];
+	ret->has_call = ret->call.number >= 0;
 }
 
 static struct error *take_threads(struct core_subject *core)

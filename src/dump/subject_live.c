@@ -58,25 +58,15 @@ static size_t read_words(void *arg, const uint64_t *addresses, size_t count,
 
 /* --- a thread that holds still --- */
 
-static void take_call(struct subject_thread *thread)
-{
-	thread->has_call = thread->slept.number >= 0;
-	thread->call = thread->slept.number;
-	thread->call_argument = thread->slept.first;
-}
-
 /*
  * That it sleeps is proven if the kernel tells in which system call: it looks only
  * when the thread is off its CPU (task_current_syscall()).
  */
 static bool is_asleep(struct live *live, struct subject_thread *thread)
 {
-	struct task_syscall call;
-
-	if (!task_syscall_read("", live->subject.pid, thread->tid, &call))
+	if (!task_syscall_read("", live->subject.pid, thread->tid, &thread->call))
 		return false;
-	thread->slept = call;
-	take_call(thread);
+	thread->has_call = thread->call.number >= 0;
 	return true;
 }
 
@@ -138,9 +128,9 @@ static char state_of_stopped(const struct live *live,
 	if (state != 't' && state != 'R')
 		return state;
 	/* Else it has not gone on since it was stopped at the try before. */
-	if (!task_syscall_is_in(&thread->slept, &live->stop.registers))
+	if (!task_syscall_is_in(&thread->call, &live->stop.registers))
 		return 'R';
-	take_call(thread);
+	thread->has_call = true;
 	return 'S';
 }
 
