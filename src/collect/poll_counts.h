@@ -6,8 +6,7 @@
 #include <stdint.h>
 
 struct poll_counts {
-	/* Reads that were proven to be of one moment, and others. */
-	uint64_t samples;
+	/* Reads that could not be proven to be of one moment. */
 	uint64_t rejected;
 	/* Threads met at a moment that is not by chance: too late, or off the CPU. */
 	uint64_t late;

@@ -276,7 +276,6 @@ void poll_reader_put(struct poll_reader *reader,
 	reader->counts.not_stopped += reader->stops && !reader->native.known;
 	poll_native_put(&reader->native, &sample.sample);
 	poll_writer_end(&reader->writer, &sample);
-	reader->counts.samples++;
 }
 
 void poll_reader_put_parts(struct poll_reader *reader,

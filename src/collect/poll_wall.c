@@ -295,9 +295,7 @@ static void note_sample(struct poll_wall *wall,
 	run.kept_off += sample->waits;
 	period = sample_period(wall, thread, &run, sample->sleeps);
 	wall->reader->loops.parts.until = wall->tick;
-	if (!sample->has_gil)
-		wall->reader->counts.samples++;
-	else
+	if (sample->has_gil)
 		put(wall, process, thread, &wall->reader->loops.parts, period,
 		    sample->sleeps ? KAA_MARKER_IDLE :
 				     awake_state(thread, (int64_t)period,
