@@ -83,7 +83,7 @@ static void put_task(const struct own_rows *rows, uint32_t ref,
 	const struct zoom_choice *choice = &rows->made.threads.data[ref];
 
 	if (profile_task_is_ending(profile_task(rows->profile, choice->task)))
-		strbuf_puts(out, "[threads that were ending]");
+		strbuf_puts(out, OWN_NAME_ENDING);
 	else
 		text_string(out, rows->profile, choice->comm, "");
 }

@@ -19,6 +19,7 @@
 #include "view/fit.h"
 #include "view/nameless_text.h"
 #include "view/own_command.h"
+#include "view/own_name.h"
 #include "view/printable.h"
 #include "view/spent_text.h"
 #include "view/text.h"
@@ -774,7 +775,7 @@ static void put_libraries(struct answer *a, uint64_t period)
 	strbuf_percent(&text, period, a->own->all.period);
 	strbuf_printf(&text,
 		      "%s is in libraries. 'kaa report --no-libraries%s' counts it for the functions of your own files that call them.\n",
-		      a->event->unit == EVENT_NANOSECONDS ? " of the time" : "",
+		      own_name_of_the_time(a->event),
 		      a->options->recording ? a->options->recording : "");
 	own_command_puts(&a->text, text.data);
 }

@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "view/alike_name.h"
 #include "view/answer_screen.h"
+#include "view/own_name.h"
 #include "view/text.h"
 
 enum {
@@ -432,7 +433,7 @@ static void put_thread(struct answer *a, const struct threads *threads,
 	if (is_outside(task, thread))
 		strbuf_puts(&a->text, "[processes outside this container]");
 	else if (profile_task_is_ending(task))
-		strbuf_puts(&a->text, "[threads that were ending]");
+		strbuf_puts(&a->text, OWN_NAME_ENDING);
 	else
 		put_name(a, threads, thread);
 	answer_end_line(a);

@@ -218,11 +218,12 @@ static bool time_of_side(const struct diff_screen *s, bool is_after,
 {
 	for (size_t i = 0; i < s->diff->runs.count; i++) {
 		const struct profile_event *event = event_of(s, i);
-		uint64_t kept_off = answer_recorded_time(s->profile, event,
-							 FAULT_KEPT_OFF);
+		uint64_t kept_off;
 
 		if (s->diff->noise.data[i].is_after != is_after)
 			continue;
+		kept_off = answer_recorded_time(s->profile, event,
+						FAULT_KEPT_OFF);
 		/* Who runs has waited for some time, if only a little. */
 		if (!kept_off || event->kind != EVENT_ON_CPU ||
 		    event->unit != EVENT_NANOSECONDS)

@@ -10,6 +10,15 @@
 
 /* The row of samples without a Python frame. */
 #define OWN_NAME_NO_PYTHON "[no Python code]"
+/* The threads of which profile_task_is_ending(). */
+#define OWN_NAME_ENDING "[threads that were ending]"
+
+/* " of the time", behind a share of what is time. */
+static inline const char *
+own_name_of_the_time(const struct profile_event *event)
+{
+	return event->unit == EVENT_NANOSECONDS ? " of the time" : "";
+}
 
 /* Each appends; the bytes are foreign ones (view/fit.h draws them). */
 

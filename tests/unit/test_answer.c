@@ -1446,6 +1446,18 @@ static void test_processes_outside_are_called_that(void **state)
 	model_deinit(&m);
 }
 
+/* To be freed; it names that thread. */
+static char *screen_with_one_that_was_ending(struct model *m, uint64_t period)
+{
+	char *text;
+
+	m->task = model_process(m, -1, ":-1");
+	model_sample(m, period, "k:do_exit");
+	text = screen(m, 100);
+	assert_says(text, "[threads that were ending]");
+	return text;
+}
+
 /* Of nine threads each has a row, as without a sample of one that was ending. */
 static void test_what_was_ending_takes_no_row(void **state)
 {
@@ -1460,11 +1472,8 @@ static void test_what_was_ending_takes_no_row(void **state)
 		m.task = thread(&m, 100 + i, name);
 		model_sample(&m, 100000000, MAIN " I:eval " F "@3");
 	}
-	m.task = model_process(&m, -1, ":-1");
-	model_sample(&m, 100000, "k:do_exit");
-	text = screen(&m, 100);
+	text = screen_with_one_that_was_ending(&m, 100000);
 	assert_says(text, "worker8");
-	assert_says(text, "[threads that were ending]");
 	assert_does_not_say(text, "other threads");
 	assert_does_not_say(text, "process");
 	free(text);
@@ -1480,10 +1489,7 @@ static void test_threads_that_were_ending_are_called_that(void **state)
 	(void)state;
 	init(&m);
 	model_sample(&m, 500000000, MAIN " I:eval " F "@3");
-	m.task = model_process(&m, -1, ":-1");
-	model_sample(&m, 200000000, "k:do_exit");
-	text = screen(&m, 100);
-	assert_says(text, "[threads that were ending]");
+	text = screen_with_one_that_was_ending(&m, 200000000);
 	assert_does_not_say(text, ":-1");
 	free(text);
 	model_deinit(&m);

@@ -600,6 +600,17 @@ static void test_names_that_are_cut_are_shown_in_full(void **state)
 	model_deinit(&m);
 }
 
+/* 80 of f in the first thread, 20 in another one. */
+static struct own_rows *rows_with_a_worker(struct model *m, int tid,
+					   const char *stack)
+{
+	init(m);
+	model_sample(m, 80, F "@3");
+	m->task = model_task(m, tid, "worker");
+	model_sample(m, 20, stack);
+	return rows_of(m);
+}
+
 static void test_percentages_are_of_the_zoom_or_of_everything(void **state)
 {
 	_cleanup_own_rows_ struct own_rows *rows = NULL;
@@ -607,11 +618,7 @@ static void test_percentages_are_of_the_zoom_or_of_everything(void **state)
 	char *text;
 
 	(void)state;
-	init(&m);
-	model_sample(&m, 80, F "@3");
-	m.task = model_task(&m, 101, "worker");
-	model_sample(&m, 20, G "@3");
-	rows = rows_of(&m);
+	rows = rows_with_a_worker(&m, 101, G "@3");
 	zoom(rows, (struct zoom){ .kind = ZOOM_THREAD, .id = 101 });
 	show(rows, OWN_FILES, false);
 	text = text_of(rows, 0, 80);
@@ -632,11 +639,7 @@ static void test_what_was_ending_has_no_number(void **state)
 	char *text;
 
 	(void)state;
-	init(&m);
-	model_sample(&m, 80, F "@3");
-	m.task = model_task(&m, -1, "worker");
-	model_sample(&m, 20, "k:do_exit");
-	rows = rows_of(&m);
+	rows = rows_with_a_worker(&m, -1, "k:do_exit");
 	show(rows, OWN_THREADS, false);
 	text = text_of(rows, 1, 80);
 	assert_non_null(strstr(text, "20.0%            [threads that were ending]"));

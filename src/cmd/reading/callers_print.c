@@ -17,6 +17,7 @@
 #include "explore/own_title.h"
 #include "explore/sources.h"
 #include "view/own_command.h"
+#include "view/own_name.h"
 #include "view/symbol_match.h"
 #include "view/symbol_near.h"
 
@@ -185,9 +186,8 @@ static void put_function(struct callers *c, const struct own_entry *entry)
 	strbuf_trim_end(&text);
 	strbuf_puts(&text, "\n");
 	strbuf_percent(&text, entry->total.period, all->period);
-	strbuf_puts(&text, event->unit == EVENT_NANOSECONDS ?
-			   " of the time passes through it.\n\n" :
-			   " passes through it.\n\n");
+	strbuf_printf(&text, "%s passes through it.\n\n",
+		      own_name_of_the_time(event));
 	fputs(text.data, c->out);
 	own_text_head(c->rows, c->input->columns, &c->line);
 	strbuf_trim_end(&c->line.text);
