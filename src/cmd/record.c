@@ -212,6 +212,12 @@ static const char *without_samples(const struct record_setup *setup,
 }
 
 /* From a tenth on: some ticks come late on every machine. */
+static bool much_has_no_samples(const struct cpu_time_result *time)
+{
+	return time->without_samples > time->by_chance &&
+	       time->without_samples > time->ran / 10;
+}
+
 static void say_without_samples(const struct record_setup *setup,
 				const struct recorder *recorder,
 				const struct cpu_time_result *time)
@@ -220,8 +226,7 @@ static void say_without_samples(const struct record_setup *setup,
 		message_note("%" PRIu64 " thread%s or process%s no samples, because the kernel had no memory to note them",
 			     time->missed, plural(time->missed),
 			     time->missed == 1 ? " has" : "es have");
-	if (time->without_samples > time->by_chance &&
-	    time->without_samples > time->ran / 10)
+	if (much_has_no_samples(time))
 		message_note("%.2f s of %.2f s of CPU time have no samples: %s",
 			     (double)time->without_samples / 1e9,
 			     (double)time->ran / 1e9,
@@ -349,8 +354,12 @@ static void say_late(const struct record_setup *setup,
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT, off = STRBUF_INIT;
 	uint64_t late = result->polled.late, all = all_asked_for(result);
-	/* By wall time the kernel's account tells what they would have shown. */
+	/*
+	 * By wall time the kernel's account tells what they would have shown. Of CPU time
+	 * that has no samples at all a line of its own tells, and more is in doubt then.
+	 */
 	bool is_much = late > all / FAULT_LATE_PART &&
+		       !much_has_no_samples(&result->cpu_time) &&
 		       setup->options.sampler.time != TIME_BY_CLOCK &&
 		       setup->options.sampler.time != TIME_OF_TASKS;
 

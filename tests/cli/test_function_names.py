@@ -229,13 +229,13 @@ def test_native_functions_are_in_the_table(kaa, tmp_path):
 
 @pytest.mark.parametrize("percent", [5, 20])
 def test_what_comes_next_where_the_hottest_function_has_no_source(kaa, percent, tmp_path):
-    """Its callers; and the source of another function only if that takes much."""
+    """Its callers; or, of another function that takes much, the source and the callers: "it" is one function."""
     stacks = {(("<module>", "/srv/app.py", 1, 9), ("made", "<string>", 1, 2)): 100 - percent,
               (("<module>", "/srv/app.py", 1, 8), ("aside", "/srv/aside.py", 3, 4)): percent}
     path = planted.sampled(kaa, tmp_path / "perf.data", stacks)
     text = kaa("report", "-i", path).stdout
     own, at = kaa.command[-1], f"-i {path}"
-    assert f"\nWho calls it:      {own} report --callers made {at}\n" in text
+    assert f"\nWho calls it:      {own} report --callers {'aside' if percent > 10 else 'made'} {at}\n" in text
     assert (f"\nWith the source:   {own} annotate aside {at}\n" in text) == (percent > 10) == ("annotate" in text), text
     assert "app.py:9" in kaa("report", "--callers", "made", "-i", path).stdout
 

@@ -125,8 +125,11 @@ static void name_commands(const void *arg, const char *hottest,
 				    "report", NULL, out);
 		return;
 	}
-	if (in_file && python_symbol_parse(in_file, &python))
+	if (in_file && python_symbol_parse(in_file, &python)) {
 		name_source(recording.data, columns, &python, out);
+		hottest = in_file;
+	}
+	/* Of the same function: "it" is one. */
 	if (hottest && python_symbol_parse(hottest, &python))
 		name_callers(recording.data, columns, &python, out);
 	answer_name_command(recording.data, columns, "As a flame graph:  ",
