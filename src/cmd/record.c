@@ -405,10 +405,10 @@ static void say_coarse(const struct record_setup *setup,
 	    !polled->own_kept_off)
 		return;
 	strbuf_percent(&text, polled->own_kept_off, polled->ticked);
-	/* Tasks have no account of their time but these looks. */
+	/* The kernel counts for threads, and not for tasks. */
 	if (setup->options.sampler.time == TIME_OF_TASKS)
 		strbuf_puts(&text,
-			    " of the time: what tasks did then is taken from the looks before and after, so what computes has too little of it");
+			    " of the time: which tasks ran then is taken from the looks before and after");
 	else
 		strbuf_printf(&text,
 			      " of the time, so one wait or call is exact to about %.3f s, and a sum of many less so",

@@ -41,15 +41,12 @@ static void put(struct poll_wall *wall, const struct polled_process *process,
 		reader->counts.untold += period;
 }
 
-/* Of so much time since the thread was looked at, ticks were late for this part, 0 to 1. */
-static double late_part(const struct poll_wall *wall,
-			const struct polled_thread *thread, uint64_t time)
+/* Ticks were late for more than half of the time since the thread was looked at. */
+static bool was_late(const struct poll_wall *wall,
+		     const struct polled_thread *thread, uint64_t time)
 {
-	uint64_t late = wall->late - thread->late_told;
-
-	if (wall->reader->gil_only || !late)
-		return 0;
-	return late < time ? (double)late / (double)time : 1;
+	return !wall->reader->gil_only &&
+	       wall->late - thread->late_told > time / 2;
 }
 
 /* For how long it has waited by now, at most: the kernel counts that when it is over. */
@@ -85,7 +82,9 @@ static uint64_t sample_period(const struct poll_wall *wall,
 
 	if (!sleeps)
 		rest = period - rest;
-	rest = (uint64_t)((double)rest * late_part(wall, thread, period));
+	/* The kernel does not count who had the GIL. */
+	if (wall->reader->gil_only)
+		rest = 0;
 	*other += rest;
 	period += *mine - rest;
 	*mine = 0;
@@ -203,7 +202,7 @@ static void end_sleep(const struct poll_wall *wall, struct polled_thread *thread
 	time = ran > from ? ran - from : 0;
 	elsewhere = slept_elsewhere(thread, run, &sched);
 	slept = time - was_awake(thread, run, time);
-	if (late_part(wall, thread, wall->tick - from) > 0.5)
+	if (was_late(wall, thread, wall->tick - from))
 		slept = elsewhere ? slept / 2 : slept;
 	else if (elsewhere || run->slices - thread->slept.slices <= 1)
 		slept = watched_sleep(wall, thread, time, elsewhere);

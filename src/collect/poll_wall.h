@@ -4,11 +4,11 @@
  * that have the GIL (reader->gil_only). A sample's period is the time since the thread
  * was looked at before.
  *
- * Where ticks since then came when a recorded thread made way, no chance has chosen the
- * moment, and the thread may have done something else: the kernel's account says for how
- * long it slept, and for how long not. A sample stands for the one that it shows, and the
- * other is owed to the next sample that shows that. What no sample stands for when the
- * thread ends is counted (poll_counts.untold).
+ * On a busy machine the poller has a CPU when the program makes way: no chance has chosen
+ * that moment. So the kernel's account says for how long the thread slept, and for how
+ * long not. A sample stands for the one that it shows, and the other is owed to the next
+ * sample that shows that. What no sample stands for when the thread ends is counted
+ * (poll_counts.untold). Time with the GIL has no such account.
  */
 #ifndef KAA_COLLECT_POLL_WALL_H
 #define KAA_COLLECT_POLL_WALL_H

@@ -558,7 +558,7 @@ static void doubt_looks(const struct profile *profile,
 	strbuf_percent(out, kept_off, all);
 	if (event->kind == EVENT_TASKS) {
 		strbuf_puts(out,
-			    " of the time: what tasks did then is taken from the looks before and after, so what computes has too little of it.\n");
+			    " of the time: which tasks ran then is taken from the looks before and after.\n");
 		return;
 	}
 	strbuf_puts(out, " of the time: one wait or call is exact to about ");

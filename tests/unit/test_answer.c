@@ -553,7 +553,7 @@ static void test_looks_that_were_far_apart_are_said(void **state)
 	m.profile->events.data[0].kind = EVENT_TASKS;
 	assert_screen_does_not_say(&m, 100, "exact to");
 	assert_screen_says(&m, 300,
-			   "\nThe recorder had no processor for 34 % of the time: what tasks did then is taken from the looks before and after, so what computes has too little of it.\n");
+			   "\nThe recorder had no processor for 34 % of the time: which tasks ran then is taken from the looks before and after.\n");
 	/* CPU time is counted by the kernel. */
 	m.profile->events.data[0].kind = EVENT_ON_CPU;
 	assert_screen_does_not_say(&m, 100, "had no processor");
