@@ -63,14 +63,14 @@ static void print_time(void)
 	printf("--- %s ", text);
 }
 
-static void print_state(const struct top_show *show)
+/* is_last: no other screen follows, for the recorder has ended. */
+static void print_state(const struct top_show *show, bool is_last)
 {
-	struct live_state state = live_state(show->live);
+	uint64_t samples = live_state(show->live).samples;
 
 	print_time();
-	printf("--- %" PRIu64 " sample%s so far%s ---\n", state.samples,
-	       plural(state.samples),
-	       state.has_ended ? "; it has ended" : "");
+	printf("--- %" PRIu64 " sample%s so far%s ---\n", samples,
+	       plural(samples), is_last ? "; it has ended" : "");
 }
 
 static struct error *snapshot(struct top_show *show, uint64_t window,
@@ -112,23 +112,25 @@ static struct error *put_waits(struct top_show *show, size_t lines,
 	return error;
 }
 
-static struct error *print_waits(struct top_show *show, size_t columns)
+static struct error *print_waits(struct top_show *show, size_t columns,
+				 bool is_last)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	struct live_state state = live_state(show->live);
+	uint64_t samples = live_state(show->live).samples;
 	struct error *error = NULL;
 
 	setlocale(LC_CTYPE, "");
 	/* On a busy machine it takes a recorder seconds to begin. */
-	puts(state.samples || state.has_ended ? "no samples of Python code" :
-						 "waiting for the first samples");
-	if (!state.has_ended)
+	puts(samples || is_last ? "no samples of Python code" :
+				  "waiting for the first samples");
+	if (!is_last)
 		error = put_waits(show, WAIT_LINES, columns, true, &text);
 	fputs(text.data, stdout);
 	return error;
 }
 
-static struct error *print_screen(struct top_show *show, uint64_t window)
+static struct error *print_screen(struct top_show *show, uint64_t window,
+				  bool is_last)
 {
 	_cleanup_profile_ struct profile *profile = NULL;
 	struct answer_input input = {
@@ -142,12 +144,12 @@ static struct error *print_screen(struct top_show *show, uint64_t window)
 
 	if (error)
 		return error;
-	print_state(show);
+	print_state(show, is_last);
 	input.event = answer_event(profile);
 	if (input.event != PROFILE_NONE)
 		error = answer_print(profile, &input, stdout);
 	else
-		error = print_waits(show, input.columns);
+		error = print_waits(show, input.columns, is_last);
 	putchar('\n');
 	if (!error && (fflush(stdout) || ferror(stdout)))
 		error = error_os(errno, "standard output", "cannot write");
@@ -246,7 +248,7 @@ static struct error *show_text(struct top_show *show, int *signal)
 		/* A recorder that failed has said so. */
 		if (has_ended && !live_state(show->live).samples)
 			break;
-		error = print_screen(show, window * 1000000);
+		error = print_screen(show, window * 1000000, has_ended);
 	}
 	if (error && has_lost_reader()) {
 		error_destroy(error);
