@@ -114,7 +114,7 @@ static void copy_account(const struct polled_thread *from,
 	to->ran_told = from->ran_told;
 	to->given = from->given;
 	to->kept_off = from->kept_off;
-	to->kept_off_told = from->kept_off_told;
+	to->account = from->account;
 	to->slices = from->slices;
 	to->share = from->share;
 }

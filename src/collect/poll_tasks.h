@@ -16,6 +16,7 @@
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "bpf/walker_shared.h"
+#include "collect/poll_account.h"
 #include "collect/poll_native.h"
 #include "collect/poll_parts.h"
 #include "collect/poll_share.h"
@@ -66,21 +67,13 @@ struct polled_thread {
 	/* Found by the look at hand. */
 	bool is_new;
 
-	/* CPU time, and waits for a CPU, up to its last sample. */
+	/* CPU time up to its last sample. */
 	uint64_t ran_told;
-	uint64_t kept_off_told;
+	struct poll_account account;
 	/* Wall time, by the clock of records: up to when samples stand for it. */
 	uint64_t told;
 	/* poll_wall.late when it was looked at last, or need not be. */
 	uint64_t late_told;
-	/*
-	 * Of ticks that were missed: time in which it was awake, and in which it slept,
-	 * for the next sample of the same.
-	 */
-	uint64_t owed_awake;
-	uint64_t owed_asleep;
-	/* How long it waited for a CPU, less what samples say of that, in ns. */
-	int64_t cpu_wait;
 	bool was_read;
 	/* The walker's records of the stack in which it sleeps; empty: it does not. */
 	struct strbuf stack;

@@ -58,37 +58,29 @@ static uint64_t waits_now(const struct poll_hold *hold,
 		       0;
 }
 
-/* So long it was awake since its last sample, of so much time. */
-static uint64_t was_awake(const struct polled_thread *thread,
-			  const struct task_run *run, uint64_t time)
-{
-	uint64_t awake = run->ran - thread->ran_told;
-
-	/* A wait that went on at the last sample may have been told of as longer. */
-	if (run->kept_off > thread->kept_off_told)
-		awake += run->kept_off - thread->kept_off_told;
-	return awake < time ? awake : time;
-}
-
 /* run: up to the sample, with the wait that goes on. */
 static uint64_t sample_period(const struct poll_wall *wall,
 			      struct polled_thread *thread,
 			      const struct task_run *run, bool sleeps)
 {
-	uint64_t *mine = sleeps ? &thread->owed_asleep : &thread->owed_awake;
-	uint64_t *other = sleeps ? &thread->owed_awake : &thread->owed_asleep;
-	uint64_t period = wall->tick - thread->told;
-	uint64_t rest = was_awake(thread, run, period);
+	uint64_t woken = poll_account_woken(wall->reader->hold.sched.sleeps,
+					    sleeps);
+	uint64_t time = wall->tick - thread->told;
 
-	if (!sleeps)
-		rest = period - rest;
+	if (!wall->reader->gil_only)
+		return poll_account_divide(&thread->account, run, woken, sleeps,
+					   time);
 	/* The kernel does not count who had the GIL. */
-	if (wall->reader->gil_only)
-		rest = 0;
-	*other += rest;
-	period += *mine - rest;
-	*mine = 0;
-	return period;
+	poll_account_pass(&thread->account, run, woken);
+	return time;
+}
+
+static uint64_t state_marker(struct polled_thread *thread, bool sleeps,
+			     uint64_t period)
+{
+	if (poll_account_waits(&thread->account, sleeps, period))
+		return KAA_MARKER_CPU_WAIT;
+	return sleeps ? KAA_MARKER_IDLE : 0;
 }
 
 /* --- a thread that sleeps --- */
@@ -111,7 +103,8 @@ static void put_sleep(struct poll_wall *wall,
 		poll_walk_again(&reader->walk, thread->stack.data,
 				thread->stack.len);
 	poll_native_swap(&reader->native, &thread->native);
-	put(wall, process, thread, &thread->parts, period, KAA_MARKER_IDLE);
+	put(wall, process, thread, &thread->parts, period,
+	    state_marker(thread, true, period));
 	poll_native_swap(&reader->native, &thread->native);
 }
 
@@ -192,7 +185,7 @@ static uint64_t watched_sleep(const struct poll_wall *wall,
 static void end_sleep(const struct poll_wall *wall, struct polled_thread *thread,
 		      const struct task_run *run)
 {
-	uint64_t from = thread->slept_until, ran, time, slept;
+	uint64_t from = thread->slept_until, ran, time, awake, slept;
 	struct task_sched sched;
 	bool elsewhere;
 
@@ -201,7 +194,8 @@ static void end_sleep(const struct poll_wall *wall, struct polled_thread *thread
 	ran = last_ran(wall, &sched);
 	time = ran > from ? ran - from : 0;
 	elsewhere = slept_elsewhere(thread, run, &sched);
-	slept = time - was_awake(thread, run, time);
+	awake = poll_account_awake(&thread->account, run, sched.sleeps);
+	slept = time > awake ? time - awake : 0;
 	if (was_late(wall, thread, wall->tick - from))
 		slept = elsewhere ? slept / 2 : slept;
 	else if (elsewhere || run->slices - thread->slept.slices <= 1)
@@ -261,49 +255,25 @@ static enum poll_hold_result hold(struct poll_wall *wall,
 					held;
 }
 
-/*
- * It runs, or waits for a CPU. The moment alone would say the latter too often: one
- * that runs when the poller comes late has no sample. So it is said as often as the
- * kernel counts it.
- */
-static uint64_t awake_state(struct polled_thread *thread, int64_t period,
-			    int64_t waits)
-{
-	int64_t waited;
-
-	/* What it waited before that time is another sample's. */
-	if (thread->cpu_wait > period)
-		thread->cpu_wait = period;
-	waited = thread->cpu_wait + waits;
-	if (waited < period / 2)
-		return 0;
-	thread->cpu_wait -= period;
-	return KAA_MARKER_CPU_WAIT;
-}
-
 /* It is read. has_gil: or need not have it. */
 static void note_sample(struct poll_wall *wall,
 			const struct polled_process *process,
 			struct polled_thread *thread,
 			const struct sample_at_hand *sample)
 {
+	struct poll_account *account = &thread->account;
+	uint64_t time = wall->tick - thread->told, period;
 	struct task_run run = sample->run;
-	uint64_t period;
 
 	/* What it still waits for is counted when that is over. */
-	run.kept_off += sample->waits;
+	run.kept_off += sample->waits < time ? sample->waits : time;
 	period = sample_period(wall, thread, &run, sample->sleeps);
 	wall->reader->loops.parts.until = wall->tick;
 	if (sample->has_gil)
 		put(wall, process, thread, &wall->reader->loops.parts, period,
-		    sample->sleeps ? KAA_MARKER_IDLE :
-				     awake_state(thread, (int64_t)period,
-						 (int64_t)sample->waits));
-	if ((sample->sleeps || !sample->has_gil) && !thread->owed_awake &&
-	    thread->cpu_wait > 0)
-		thread->cpu_wait = 0;
-	thread->ran_told = run.ran;
-	thread->kept_off_told = run.kept_off;
+		    state_marker(thread, sample->sleeps, period));
+	else
+		account->awake_wait = account->asleep_wait = 0;
 	thread->late_told = wall->late;
 	/* Half of what the first sample stands for lies behind it. */
 	thread->told = wall->tick + thread->unseen / 2;
@@ -372,8 +342,11 @@ void poll_wall_tick(struct poll_wall *wall, struct polled_process *process,
 		thread->told = wall->tick - thread->unseen -
 			       thread->since_exec;
 		thread->late_told = wall->late;
-		thread->ran_told = thread->ran;
-		thread->kept_off_told = thread->kept_off;
+		poll_account_begin(&thread->account,
+				   &(struct task_run){
+					   .ran = thread->ran,
+					   .kept_off = thread->kept_off,
+					   .slices = thread->slices });
 	}
 	if (thread->skip) {
 		thread->skip--;
@@ -383,7 +356,6 @@ void poll_wall_tick(struct poll_wall *wall, struct polled_process *process,
 	if (thread->told >= wall->tick || !may_read(wall, thread) ||
 	    !task_files_run(&thread->files, &run))
 		return;
-	thread->cpu_wait += (int64_t)(run.kept_off - thread->kept_off);
 	poll_reader_note_run(thread, &run);
 	thread->given = run.ran;
 	if (sleeps_on(wall, process, thread, &run))
@@ -460,7 +432,8 @@ static void end_thread(struct poll_wall *wall,
 	if (!thread->told)
 		return;
 	put_sleep(wall, process, thread);
-	counts->untold += thread->owed_awake + thread->owed_asleep;
+	counts->untold += thread->account.owed_awake +
+			  thread->account.owed_asleep;
 	if (end > thread->told)
 		counts->untold += end - thread->told;
 }

@@ -928,6 +928,73 @@ static void test_first_reads(void **state)
 	end_looks(&l);
 }
 
+/* --- asleep or awake --- */
+
+#define MS UINT64_C(1000000)
+
+static struct task_run run_of(uint64_t ran, uint64_t kept_off, uint64_t slices)
+{
+	return (struct task_run){ ran * MS, kept_off * MS, slices };
+}
+
+/* In each 20 ms it wakes once, waits 6 ms for a CPU, and runs for 1: the wait is the sleep's. */
+static void test_a_wait_when_a_sleep_is_over(void **state)
+{
+	struct poll_account account = {};
+	struct task_run run = run_of(0, 0, 5);
+
+	(void)state;
+	poll_account_begin(&account, &run);
+	poll_account_pass(&account, &run, poll_account_woken(3, true));
+	for (uint64_t i = 1; i <= 5; i++) {
+		run = run_of(i, 6 * i, 5 + i);
+		assert_int_equal(poll_account_divide(&account, &run,
+						     poll_account_woken(3 + i, true),
+						     true, 20 * MS),
+				 19 * MS);
+		/* 12 of 38 ms, and 30 of 95. */
+		assert_int_equal(poll_account_waits(&account, true, 19 * MS),
+				 i == 2 || i == 5);
+	}
+	assert_int_equal(account.owed_awake, 5 * MS);
+	assert_int_equal(account.awake_wait, 0);
+	/* It got a CPU twice, and slept once: it waited where it ran, too. */
+	run = run_of(6, 36, 12);
+	assert_int_equal(poll_account_awake(&account, &run,
+					    poll_account_woken(9, true)),
+			 7 * MS);
+	/* Nobody knows how often it slept. */
+	run.slices = 11;
+	assert_int_equal(poll_account_awake(&account, &run,
+					    poll_account_woken(UINT64_MAX, true)),
+			 7 * MS);
+	assert_int_equal(poll_account_awake(&account, &run,
+					    poll_account_woken(9, true)),
+			 1 * MS);
+}
+
+/* A sample is taken some time after its tick: what it ran in that is the next one's. */
+static void test_what_runs_behind_the_tick(void **state)
+{
+	struct poll_account account = {};
+	struct task_run run = run_of(0, 0, 5);
+
+	(void)state;
+	poll_account_begin(&account, &run);
+	run = run_of(23, 2, 6);
+	assert_int_equal(poll_account_divide(&account, &run, UINT64_MAX, false,
+					     20 * MS),
+			 20 * MS);
+	assert_int_equal(poll_account_divide(&account, &run, UINT64_MAX, true,
+					     10 * MS),
+			 5 * MS);
+	assert_int_equal(account.owed_awake, 5 * MS);
+	assert_int_equal(poll_account_divide(&account, &run, UINT64_MAX, false,
+					     MS),
+			 5 * MS);
+	assert_int_equal(account.owed_asleep, MS);
+}
+
 /* --- what samples of wall time stand for --- */
 
 struct wall_looks {
@@ -1058,7 +1125,7 @@ static void test_late_ticks_of_a_thread_that_ran(void **state)
 	/* It gets them when it is seen to run. */
 	wall_state(&w, true, "15000000 2000000 6\n");
 	assert_int_equal(wall_tick_after(&w, 1000000), 17000000);
-	assert_int_equal(w.thread->owed_awake, 0);
+	assert_int_equal(w.thread->account.owed_awake, 0);
 	end_wall_looks(&w);
 }
 
@@ -1081,15 +1148,18 @@ static void test_late_ticks_of_a_thread_that_slept(void **state)
 #define SCHED_SLEPT(sleeps)                                                \
 	SCHED("python3", "20.000005") "nr_voluntary_switches : " sleeps "\n"
 
-/* It slept, lost its CPU when it had been woken, and nobody has looked: it slept once. */
+/*
+ * It slept, lost its CPU when it had been woken, and nobody has looked: it slept once. Or
+ * it slept twice, and waited where it slept.
+ */
 static void test_late_ticks_of_one_sleep(void **state)
 {
 	static const struct {
 		const char *sleeps;
-		uint64_t slept;
-	} cases[] = { { SCHED_SLEPT("3"), 18000000 },
-		      { SCHED_SLEPT("4"), 9000000 },
-		      { SCHED("python3", "20.000005"), 9000000 } };
+		uint64_t slept, awake;
+	} cases[] = { { SCHED_SLEPT("3"), 18000000, 2000000 },
+		      { SCHED_SLEPT("4"), 9500000, 1000000 },
+		      { SCHED("python3", "20.000005"), 9000000, 2000000 } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -1102,9 +1172,9 @@ static void test_late_ticks_of_one_sleep(void **state)
 		file(&w.looks, TASK "sched", cases[i].sleeps);
 		wall_state(&w, true, "1000000 1000000 7\n");
 		assert_int_equal(late_tick_after(&w, 20000000), cases[i].slept);
-		assert_int_equal(next_period(&w), 2000000);
-		assert_int_equal(w.thread->owed_asleep,
-				 18000000 - cases[i].slept);
+		assert_int_equal(next_period(&w), cases[i].awake);
+		assert_int_equal(w.thread->account.owed_asleep,
+				 20000000 - cases[i].awake - cases[i].slept);
 		end_wall_looks(&w);
 	}
 }
@@ -1187,7 +1257,6 @@ static void test_the_end_of_a_thread(void **state)
 
 /* --- lists of tasks --- */
 
-#define MS UINT64_C(1000000)
 #define SECOND (1000 * MS)
 
 /* Tasks of these numbers, listed then. */
@@ -1344,6 +1413,8 @@ int main(void)
 		cmocka_unit_test(test_who_has_the_gil_is_looked_at),
 		cmocka_unit_test(test_first_reads),
 		cmocka_unit_test(test_a_sleep_goes_on_after_a_stop),
+		cmocka_unit_test(test_a_wait_when_a_sleep_is_over),
+		cmocka_unit_test(test_what_runs_behind_the_tick),
 		cmocka_unit_test(test_late_ticks_of_a_thread_that_ran),
 		cmocka_unit_test(test_late_ticks_of_a_thread_that_slept),
 		cmocka_unit_test(test_late_ticks_of_one_sleep),
