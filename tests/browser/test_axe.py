@@ -81,6 +81,10 @@ def test_no_view_has_a_finding(opened, path, axe, scheme):
     page.keyboard.press("ArrowDown")
     page.wait_for_selector(".timeline .tip")
     found += [f"tip: {line}" for line in findings(page, axe)]
+    # A part of the time, and a part of that.
+    page.evaluate("location.hash = 'event=0&magnified=0-0.2_0-0.1&range=0.02-0.05'")
+    page.wait_for_selector("#magnify:enabled")
+    found += [f"magnified: {line}" for line in findings(page, axe)]
     assert not found, "\n".join(found)
 
 

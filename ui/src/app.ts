@@ -3,7 +3,7 @@
 import { Changes } from "./changes";
 import { allCodes, findFunctions, findLanes, Selection, Shown, stacksWith, Tree, type Entry, type Lane } from "./compute";
 import { NONE, type Profile } from "./data";
-import { format, NOBODY, parse, type State } from "./state";
+import { format, magnifiedTo, NOBODY, parse, partOf, type Range, type State } from "./state";
 
 // So many other events fit beside the one that is shown.
 const MAX_SIDES = 4;
@@ -73,6 +73,29 @@ export class App {
 	// A range of time: whole microseconds, as the address of the page has them.
 	setRange(from: number, to: number, change: Partial<State> = {}, isSame = false) {
 		this.set({ ...change, range: [Math.floor(from / 1e3) * 1e3, Math.ceil(to / 1e3) * 1e3] }, isSame);
+	}
+
+	// What the timeline draws.
+	drawnTime(): Range {
+		const { magnified } = this.state;
+		return magnified[magnified.length - 1] ?? [0, this.profile.span];
+	}
+
+	// What the timeline can be magnified to; null: nothing of what it draws is selected, or all of it.
+	magnifiable(): Range | null { return this.state.range && partOf(this.state.range, this.drawnTime()); }
+
+	// A step. What is selected stays selected.
+	magnify() {
+		const part = this.magnifiable();
+		if (part)
+			this.set({ magnified: magnifiedTo(this.state.magnified, part) });
+	}
+
+	// Back by so many steps.
+	unmagnify(steps: number) {
+		const { magnified } = this.state;
+		if (magnified.length)
+			this.set({ magnified: magnified.slice(0, -steps) });
 	}
 
 	// Of the samples that are selected.

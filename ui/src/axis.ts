@@ -14,7 +14,7 @@ export function drawAxis(canvas: HTMLCanvasElement, width: number, from: number,
 	for (let i = Math.ceil(from / step); i * step <= to; i++) {
 		const at = i * step, x = (at - from) / span * width;
 		context.fillRect(x, 13, 1, 5);
-		const text = at ? duration(at).replace(/\.0*([^\d.])/, "$1").replace(/(\.\d*?)0+ /, "$1 ") : "0";
+		const text = at ? duration(at, step).replace(/\.0*([^\d.])/, "$1").replace(/(\.\d*?)0+ /, "$1 ") : "0";
 		if (x + context.measureText(text).width < width)
 			context.fillText(text, x + 3, 9);
 	}

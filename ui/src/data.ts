@@ -441,6 +441,20 @@ export class Profile {
 		return this.groups.filter((group) => group.event === event && (thread < 0 || group.thread === thread));
 	}
 
+	// The first sample of the group that does not end before that time: samples of a thread stand in order of time, and
+	// spans do not overlap. The one after the last: all do.
+	firstAt(group: Group, time: number): number {
+		let low = group.first, high = group.first + group.count;
+		while (low < high) {
+			const middle = (low + high) >> 1;
+			if (this.until[middle] < time)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		return low;
+	}
+
 	// Events that have samples.
 	events(): number[] {
 		return [...new Set(this.groups.map((group) => group.event))];

@@ -35,12 +35,17 @@ export function percent(share: number): string {
 
 export const count = (n: number) => n.toLocaleString("en-US");
 
-export function duration(ns: number): string {
-	if (ns < 1e6)
-		return `${(ns / 1e3).toFixed(ns < 1e4 ? 1 : 0)} µs`;
-	if (ns < 1e9)
-		return `${(ns / 1e6).toFixed(ns < 1e7 ? 1 : 0)} ms`;
-	return `${(ns / 1e9).toFixed(2)} s`;
+// step: it is exact enough to tell times apart that are so far from each other.
+export function duration(ns: number, step = Infinity): string {
+	const [unit, word, digits] = ns < 1e6 ? [1e3, "µs", ns < 1e4 ? 1 : 0] : ns < 1e9 ? [1e6, "ms", ns < 1e7 ? 1 : 0] : [1e9, "s", 2] as const;
+	const wanted = Math.min(9, Math.ceil(Math.log10(unit / step)));
+	return `${(ns / unit).toFixed(Math.max(digits, wanted))} ${word}`;
+}
+
+// As exact as it is short: to a tenth of it.
+export function period(from: number, to: number, word = "–"): string {
+	const step = (to - from) / 10;
+	return `${from ? duration(from, step) : "0"} ${word} ${duration(to, step)}`;
 }
 
 export function amount(weight: number, unit: Unit): string {

@@ -4,11 +4,11 @@ import { App } from "./app";
 import { changeText, changeWords } from "./changes";
 import { nobodysProcesses } from "./compute";
 import { load, NONE, Profile } from "./data";
-import { amount, count, h, hasModifier, isTyping, percent } from "./dom";
+import { amount, count, h, hasModifier, isTyping, percent, period } from "./dom";
 import { FlameView } from "./flame";
 import { FunctionsView, spentWhole } from "./functions";
 import { SourceView, whyNoCode } from "./source";
-import { NOBODY, VIEWS, type State, type View } from "./state";
+import { format, NOBODY, VIEWS, type State, type View } from "./state";
 import { SummaryView } from "./summary";
 import { Timeline } from "./timeline";
 import { TreeView } from "./tree";
@@ -29,6 +29,8 @@ const KEYS: [string, string][] = [
 	["e", "functions in all events, side by side"],
 	["w", "waits and the GIL in the timeline"],
 	["t", "the timeline: ← → move the range, with Shift its end; ↑ ↓ say what a track has of it"],
+	["z, Z", "magnify the timeline to the range; a step back"],
+	["Esc", "in the timeline: drop the range; show all of time"],
 	["x", "drop all filters"],
 	["Alt ←", "back, by the browser's history"], ["?", "these keys"],
 ];
@@ -64,6 +66,7 @@ class Page {
 		title: "When threads wait, and have the GIL, in the timeline (w)", onclick: () => this.toggleLanes() }, "Waits and GIL");
 	private help = this.makeHelp();
 	private shown: View | null = null;
+	private updated: State | null = null;
 	private wasSearching = false;
 
 	constructor(private profile: Profile) {
@@ -173,8 +176,7 @@ class Page {
 	private showChips() {
 		const { state } = this.app, p = this.profile, chips: HTMLElement[] = [];
 		if (state.range)
-			chips.push(this.chip(`${(state.range[0] / 1e9).toFixed(2)} – ${(state.range[1] / 1e9).toFixed(2)} s`,
-				{ range: null }));
+			chips.push(this.chip(period(...state.range), { range: null }));
 		if (state.thread >= 0)
 			chips.push(this.chip(`thread ${p.threadTitle(state.thread)}`, { thread: -1 }));
 		if (state.focus >= 0)
@@ -286,7 +288,18 @@ class Page {
 		this.views[view].focus();
 	}
 
+	// Since the last update: views have nothing of it.
+	private isMagnifiedAlone(): boolean {
+		const [was, now] = [this.updated, this.app.state], rest = (state: State) => format(this.profile, { ...state, magnified: [] });
+		this.updated = now;
+		return was !== null && String(was.magnified) !== String(now.magnified) && rest(was) === rest(now);
+	}
+
 	private update() {
+		if (this.isMagnifiedAlone()) {
+			this.timeline.update();
+			return;
+		}
 		const { state } = this.app, wasInside = this.main.contains(document.activeElement);
 		for (const view of VIEWS) {
 			this.tabs[view].setAttribute("aria-selected", String(view === state.view));
@@ -343,6 +356,8 @@ class Page {
 			m: () => this.toggleMerge(),
 			i: () => app.set({ invert: !state.invert, callers: -1, view: "tree" }),
 			t: () => this.timeline.element.focus(),
+			z: () => app.magnify(),
+			Z: () => app.unmagnify(1),
 			x: () => app.set({ range: null, thread: -1, only: "", focus: -1, callers: -1, hide: [], search: "", mark: -1, zoom: [] }),
 			h: () => app.hide(state.fn),
 			o: () => state.fn >= 0 && app.set({ focus: state.fn, zoom: [] }),

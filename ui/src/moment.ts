@@ -2,8 +2,9 @@
 // What threads have of an event in some time, in words: for the tips of the timeline.
 import type { App } from "./app";
 import type { Shown } from "./compute";
-import { EventKind, type Group, type Profile } from "./data";
-import { amount, count, duration, percent } from "./dom";
+import { EventKind, type Profile } from "./data";
+import { amount, count, duration, percent, period } from "./dom";
+import type { Range } from "./state";
 
 // What is counted: samples of an event in a thread (-1: in all), of those that wait for the GIL, if isForGil.
 export interface Of {
@@ -22,26 +23,14 @@ interface Moment {
 	longest: number;
 }
 
-// The first sample of the group that is not before that time.
-function firstAt(profile: Profile, group: Group, time: number): number {
-	let low = group.first, high = group.first + group.count;
-	while (low < high) {
-		const middle = (low + high) >> 1;
-		if (profile.until[middle] < time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-// From that time to before the other; null: nothing. Samples of a thread stand in order of time, and spans do not overlap.
-function momentOf(profile: Profile, shown: Shown, of: Of, from: number, to: number): Moment | null {
+// From that time to before the other, or with moments at the other, if isClosed; null: nothing.
+function momentOf(profile: Profile, shown: Shown, of: Of, [from, to]: Range, isClosed: boolean): Moment | null {
 	const { until, weight, stack, spent } = profile, isSpan = profile.isSpan(of.event);
 	const found: Moment = { samples: 0, weight: 0, functions: new Map(), longest: -1 };
 	for (const group of profile.groupsOf(of.event, of.thread)) {
-		for (let i = firstAt(profile, group, from); i < group.first + group.count; i++) {
-			if (until[i] - (isSpan ? weight[i] : 0) >= to)
+		for (let i = profile.firstAt(group, from); i < group.first + group.count; i++) {
+			const begin = until[i] - (isSpan ? weight[i] : 0);
+			if (begin > to || (begin === to && (isSpan || !isClosed)))
 				break;
 			if (of.isForGil && !profile.isForGil(spent[i]))
 				continue;
@@ -64,7 +53,7 @@ function functionText(app: App, fn: number): string {
 function waitLines(app: App, name: string, { longest, samples }: Moment): string[] {
 	const p = app.profile, end = p.until[longest], begin = Math.max(0, end - p.weight[longest]);
 	return [`${name}: ${duration(p.weight[longest])}`,
-		`${duration(begin)} – ${duration(end)}` + (samples > 1 ? `, the longest of ${count(samples)} here` : ""),
+		period(begin, end) + (samples > 1 ? `, the longest of ${count(samples)} here` : ""),
 		functionText(app, app.shown().functionOf(p.stack[longest])), p.spentText(p.spent[longest])];
 }
 
@@ -77,14 +66,12 @@ function sumLines(app: App, name: string, event: number, moment: Moment, when: s
 		part + functionText(app, fn)];
 }
 
-// Lines, the first of which begins with the name; some may be empty.
-export function momentLines(app: App, name: string, of: Of, from: number, to: number): string[] {
-	const p = app.profile, event = p.eventName(of.event);
-	// The last sample is at the end of all time.
-	const moment = momentOf(p, app.shown(), of, from, to < p.span ? to : Infinity);
+// Lines, the first of which begins with the name; some may be empty. isClosed: with moments at its end.
+export function momentLines(app: App, name: string, of: Of, time: Range, isClosed: boolean): string[] {
+	const p = app.profile, event = p.eventName(of.event), moment = momentOf(p, app.shown(), of, time, isClosed);
 	if (!moment)
-		return [name, `nothing from ${duration(from)} to ${duration(to)}`, event];
+		return [name, `nothing from ${period(...time, "to")}`, event];
 	if (p.eventKind(of.event) === EventKind.Wait)
 		return [...waitLines(app, name, moment), event];
-	return [...sumLines(app, name, of.event, moment, `${duration(from)} – ${duration(to)}`), event];
+	return [...sumLines(app, name, of.event, moment, period(...time)), event];
 }

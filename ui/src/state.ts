@@ -8,6 +8,12 @@ export type View = typeof VIEWS[number];
 // Of `fn`: what samples have of which no frame is shown.
 export const NOBODY = -2;
 
+// ns since the first sample.
+export type Range = [number, number];
+
+// The timeline remembers so many steps.
+const MAX_MAGNIFIED = 16;
+
 export interface State {
 	view: View;
 	event: number;
@@ -17,8 +23,10 @@ export interface State {
 	lanes: boolean;
 	// -1: all.
 	thread: number;
-	// ns since the first sample, or null: all.
-	range: [number, number] | null;
+	// null: all.
+	range: Range | null;
+	// What the timeline was magnified to, each a part of the one before; the last one is drawn. Empty: all is.
+	magnified: Range[];
 	search: string;
 	// The function whose boxes the flame graph marks; -1: those of the search.
 	mark: number;
@@ -52,7 +60,7 @@ export interface State {
 }
 
 export function initial(profile: Profile): State {
-	return { view: "functions", event: profile.event, alone: false, lanes: true, thread: -1, range: null, search: "", mark: -1, only: "", focus: -1,
+	return { view: "functions", event: profile.event, alone: false, lanes: true, thread: -1, range: null, magnified: [], search: "", mark: -1, only: "", focus: -1,
 		hide: [], native: false, libraries: true, merge: false, invert: false, callers: -1, byTime: false, fn: -1, file: -1, line: 0, code: -1, zoom: [],
 		sort: profile.comparison ? "change" : "own" };
 }
@@ -67,18 +75,46 @@ function numbersOf(words: URLSearchParams, key: string, limit: number): number[]
 		.filter((number) => Number.isInteger(number) && number >= 0 && number < limit);
 }
 
+// In ms, whole microseconds.
+function rangeOf(text: string): Range | null {
+	const [from, to, ...more] = text.split("-").map((ms) => Math.round(Number(ms) * 1e3) * 1e3);
+	return from >= 0 && from < to && !more.length ? [from, to] : null;
+}
+
+const textOf = (range: Range) => range.map((ns) => (ns / 1e6).toFixed(3)).join("-");
+
+// What of a range lies in another one; null: nothing, or it is all of that.
+export function partOf([from, to]: Range, [first, last]: Range): Range | null {
+	const begin = Math.max(from, first), end = Math.min(to, last);
+	return begin < end && end - begin < last - first ? [begin, end] : null;
+}
+
+// One step more.
+export const magnifiedTo = (steps: Range[], part: Range): Range[] => [...steps, part].slice(-MAX_MAGNIFIED);
+
+// As far as each is a part of the one before.
+function magnifiedOf(profile: Profile, text: string): Range[] {
+	const steps: Range[] = [];
+	for (const word of text.split("_", MAX_MAGNIFIED)) {
+		const range = rangeOf(word), part = range && partOf(range, steps[steps.length - 1] ?? [0, profile.span]);
+		if (!part)
+			break;
+		steps.push(part);
+	}
+	return steps;
+}
+
 export function parse(profile: Profile, hash: string): State {
 	const state = initial(profile), words = new URLSearchParams(hash.replace(/^#/, ""));
 	const view = words.get("view") as View, sort = words.get("sort");
-	const range = (words.get("range") ?? "").split("-").map(Number);
 	const events = profile.events(), event = numberOf(words, "event", 65536, -1);
 	state.view = VIEWS.includes(view) ? view : state.view;
 	state.event = events.includes(event) ? event : events.includes(state.event) ? state.event : events[0];
 	state.alone = words.has("alone");
 	state.lanes = !words.has("nolanes");
 	state.thread = numberOf(words, "thread", profile.threadCount(), -1);
-	if (range.length === 2 && range.every((ms) => ms >= 0) && range[0] < range[1])
-		state.range = [range[0] * 1e6, range[1] * 1e6];
+	state.range = rangeOf(words.get("range") ?? "");
+	state.magnified = magnifiedOf(profile, words.get("magnified") ?? "");
 	state.search = words.get("search") ?? "";
 	state.only = words.get("only") ?? "";
 	state.focus = numberOf(words, "focus", profile.functionCount, -1);
@@ -109,7 +145,8 @@ export function format(profile: Profile, state: State): string {
 	put("nolanes", "", !state.lanes);
 	put("thread", state.thread, state.thread >= 0);
 	if (state.range)
-		words.set("range", state.range.map((ns) => (ns / 1e6).toFixed(3)).join("-"));
+		words.set("range", textOf(state.range));
+	put("magnified", state.magnified.map(textOf).join("_"), state.magnified.length > 0);
 	put("search", state.search, state.search !== "");
 	put("only", state.only, state.only !== "");
 	put("focus", state.focus, state.focus >= 0);

@@ -5,8 +5,9 @@ import { drawAxis } from "./axis";
 import { isDark, kindColour, onTheme, variable } from "./colours";
 import { threadWeights, type Lane } from "./compute";
 import { EventKind, Kind, Unit } from "./data";
-import { duration, fitCanvas, Frames, h, hasModifier, percent, Tip } from "./dom";
+import { duration, fitCanvas, Frames, h, hasModifier, percent, period, Tip } from "./dom";
 import { momentLines } from "./moment";
+import { partOf, type Range } from "./state";
 
 const MAX_BINS = 2000, SAMPLES_PER_BIN = 8, MARKS_MS = 60, STEP_SAMPLES = 32768, MAX_TRACKS = 200, MAX_SHAPES = 6, ONE_SCALE_MAX = 3;
 const TRACK_HEIGHT = 24, LANE_HEIGHT = 11;
@@ -50,6 +51,14 @@ export class Timeline {
 	private axis = h<HTMLCanvasElement>("canvas.axis", { "aria-hidden": "true" });
 	private brush = h("div.brush", { hidden: true });
 	private said = h("span.hint", { "aria-live": "polite" });
+	private magnifier = h<HTMLButtonElement>("button.toggle", { type: "button", id: "magnify", title: "Draw the timeline of this range alone (z)",
+		onclick: () => this.app.magnify() }, "Magnify");
+	private back = h<HTMLButtonElement>("button.toggle", { type: "button", id: "unmagnify", title: "The timeline as it was before it was magnified (Z)",
+		onclick: () => this.app.unmagnify(1) }, "Step back");
+	private backToAll = h<HTMLButtonElement>("button.toggle", { type: "button", id: "unmagnify-all", title: "The timeline of all of time (Esc, if no range is selected)",
+		onclick: () => this.app.unmagnify(Infinity) }, "All of time");
+	private part = h("span", { "aria-live": "polite" });
+	private magnified = h("div.magnified", {}, this.magnifier, this.back, this.backToAll, this.part);
 	private tip = new Tip();
 	// The track that keys have chosen: the tip says what it has in the range.
 	private told: Track | null = null;
@@ -58,17 +67,19 @@ export class Timeline {
 	private dragFrom: number | null = null;
 	private frames: Frames;
 	private timer = 0;
+	// What was drawn at the last update.
+	private time = "";
 	// What the tracks show, to draw them only when it is another.
 	private drawn = "";
-	// Without marks, by event and bins.
+	// Without marks, by event, bins and time.
 	private base = new Map<string, Shape>();
 
 	constructor(private app: App) {
 		this.element = h("section.timeline", { tabindex: 0, role: "application",
 			"aria-label": "Timeline. Arrow keys move the selected range, with Shift they make it longer or shorter, " +
-				"up and down say what a track has in it, Escape selects all.",
+				"up and down say what a track has in it, z magnifies it, Shift z takes a step back, Escape selects all, then shows all.",
 			onkeydown: (event: KeyboardEvent) => this.key(event) },
-			h("div.axisrow", {}, h("span.label", {}, "Time", this.said), this.axis), this.list, this.brush, this.tip.element);
+			h("div.axisrow", {}, h("span.label", {}, "Time", this.said), this.axis), this.list, this.brush, this.magnified, this.tip.element);
 		this.frames = new Frames(this.element, () => this.draw());
 		this.element.addEventListener("pointerdown", (event) => this.begin(event));
 		this.element.addEventListener("pointermove", (event) => this.move(event));
@@ -77,7 +88,7 @@ export class Timeline {
 		this.list.addEventListener("focusin", (event) => this.stopAt((event.target as Element).closest("button.label") ?? undefined));
 		this.element.addEventListener("pointerup", (event) => this.finish(event));
 		this.element.addEventListener("pointercancel", () => this.dragFrom = null);
-		this.element.addEventListener("dblclick", () => this.app.set({ range: null }));
+		this.element.addEventListener("dblclick", (event) => !this.isBeside(event) && this.app.set({ range: null }));
 		new ResizeObserver(() => this.frames.restart()).observe(this.element);
 		onTheme(() => this.frames.restart());
 	}
@@ -147,13 +158,29 @@ export class Timeline {
 			track.element.classList.toggle("off", thread >= 0 && track.thread !== thread);
 			track.element.querySelector("button")?.setAttribute("aria-pressed", String(track.thread === thread));
 		}
-		const { range } = this.app.state;
+		const { range } = this.app.state, time = String(this.app.drawnTime()), isOther = this.time !== time;
+		this.time = time;
 		this.showBrush(range);
+		this.showMagnified();
 		this.tell(this.told);
-		this.said.textContent = range ? `${duration(range[0])} – ${duration(range[1])}` : duration(this.app.profile.span);
-		// A step in a view comes first: what it marks here may come a moment later.
+		this.said.textContent = range ? period(...range) : duration(this.app.profile.span);
 		clearTimeout(this.timer);
-		this.timer = setTimeout(() => this.frames.restart(), this.drawn ? MARKS_MS : 0);
+		if (isOther)
+			this.frames.restart();
+		else
+			// A step in a view comes first: what it marks here may come a moment later.
+			this.timer = setTimeout(() => this.frames.restart(), this.drawn ? MARKS_MS : 0);
+	}
+
+	private showMagnified() {
+		const { app } = this, steps = app.state.magnified.length, focused = document.activeElement;
+		this.magnified.hidden = !app.magnifiable() && !steps;
+		// Those that can do nothing stay, so that none takes the place of one that is clicked twice.
+		this.magnifier.disabled = !app.magnifiable();
+		this.back.disabled = this.backToAll.disabled = !steps;
+		this.part.textContent = steps ? `${period(...app.drawnTime(), "to")} of ${duration(app.profile.span)}` : "";
+		if (focused instanceof HTMLButtonElement && this.magnified.contains(focused) && focused.disabled)
+			this.element.focus();
 	}
 
 	// --- Drawing ---------------------------------------------------------------------------
@@ -161,20 +188,30 @@ export class Timeline {
 	private left(): number { return this.axis.offsetLeft; }
 	private width(): number { return Math.max(10, this.element.clientWidth - this.left() - 12); }
 
-	// Weight by time, of all stacks or of those that are marked.
+	// How long the time is that is drawn.
+	private span(): number {
+		const [from, to] = this.app.drawnTime();
+		return to - from;
+	}
+
+	// Weight by time, of all stacks or of those that are marked: what Selection has of that range, in bins.
 	private *fill(event: number, isForGil: boolean, bins: number, marks: Uint8Array | null): Generator<void, Shape> {
-		const p = this.app.profile, tracks: Shape = new Map(), isSpan = p.isSpan(event), bin = p.span / bins || 1;
+		const p = this.app.profile, tracks: Shape = new Map(), isSpan = p.isSpan(event);
+		const [from, to] = this.app.drawnTime(), bin = (to - from) / bins || 1;
 		for (const group of p.groupsOf(event)) {
 			const steps = tracks.get(group.thread) ?? new Float64Array(bins + 1);
-			for (let i = group.first; i < group.first + group.count; i++) {
+			for (let i = p.firstAt(group, from); i < group.first + group.count; i++) {
+				// A wait is the time before its sample.
+				const begin = p.until[i] - (isSpan ? p.weight[i] : 0);
+				if (begin > to)
+					break;
 				if (i % STEP_SAMPLES === 0)
 					yield;
 				if ((marks && !marks[p.stack[i]]) || (isForGil && !p.isForGil(p.spent[i])))
 					continue;
-				const at = Math.min(bins - 1, Math.floor(p.time[i] / bin));
+				const at = Math.min(bins - 1, Math.floor((begin - from) / bin));
 				if (isSpan)
-					// A wait is the time before its sample.
-					addSpan(steps, Math.max(0, p.until[i] - p.weight[i]), p.until[i], bin);
+					addSpan(steps, Math.max(0, begin - from), Math.min(p.until[i], to) - from, bin);
 				else
 					addToBins(steps, at, at, p.weight[i]);
 			}
@@ -197,7 +234,8 @@ export class Timeline {
 		const p = this.app.profile, most = Math.min(MAX_BINS, Math.floor(width / 2));
 		if (p.eventKind(event) === EventKind.Wait)
 			return most;
-		const samples = p.groupsOf(event).reduce((sum, group) => sum + group.count, 0);
+		const [from, to] = this.app.drawnTime();
+		const samples = p.groupsOf(event).reduce((sum, group) => sum + p.firstAt(group, to) - p.firstAt(group, from), 0);
 		return Math.max(20, Math.min(most, Math.floor(samples / SAMPLES_PER_BIN)));
 	}
 
@@ -206,8 +244,8 @@ export class Timeline {
 		if (!this.element.clientWidth)
 			return;
 		this.showBrush(this.app.state.range);
-		const { event, lanes, search, fn } = this.app.state;
-		const wanted = JSON.stringify([width, devicePixelRatio, event, lanes, search, search ? -1 : fn, isDark()]);
+		const { event, lanes, search, fn } = this.app.state, time = this.app.drawnTime();
+		const wanted = JSON.stringify([width, devicePixelRatio, event, lanes, search, search ? -1 : fn, isDark(), time]);
 		if (wanted === this.drawn)
 			return;
 		const marks = this.app.marked();
@@ -215,12 +253,12 @@ export class Timeline {
 		yield* this.drawTracks(null, width, marks);
 		for (const lane of this.lanes())
 			yield* this.drawTracks(lane, width, marks);
-		drawAxis(this.axis, width, 0, this.app.profile.span || 1);
+		drawAxis(this.axis, width, ...time);
 		this.drawn = wanted;
 	}
 
 	private *known(event: number, isForGil: boolean, bins: number): Generator<void, Shape> {
-		const key = `${event} ${isForGil} ${bins}`;
+		const key = `${event} ${isForGil} ${bins} ${this.app.drawnTime()}`;
 		let shape = this.base.get(key);
 		if (!shape) {
 			shape = yield* this.fill(event, isForGil, bins, null);
@@ -268,7 +306,7 @@ export class Timeline {
 		const peak = (values: Float64Array) => values.reduce((a, b) => Math.max(a, b), 0);
 		const most = [...all].reduce((top, [thread, values]) => thread < 0 ? top : Math.max(top, peak(values)), 0);
 		if (lane)
-			return [isTime ? Math.max(p.span / bins, most) : most, 1];
+			return [isTime ? Math.max(this.span() / bins, most) : most, 1];
 		const sum = peak(all.get(-1)!);
 		// Of few threads one scale serves; of many nothing would be left of each.
 		return sum <= most * ONE_SCALE_MAX ? [sum, 1] : [most, Math.ceil(sum / most)];
@@ -295,31 +333,36 @@ export class Timeline {
 		context.fill();
 	}
 
-	private showBrush(range: [number, number] | null) {
-		this.brush.hidden = !range;
-		if (!range)
+	// Of a range that is drawn as a part.
+	private showBrush(range: Range | null) {
+		const time = this.app.drawnTime(), part = range && partOf(range, time);
+		this.brush.hidden = !part;
+		if (!part)
 			return;
-		const scale = this.width() / (this.app.profile.span || 1);
-		this.brush.style.left = `${this.left() + range[0] * scale}px`;
-		this.brush.style.width = `${Math.max(2, (range[1] - range[0]) * scale)}px`;
+		const scale = this.width() / (this.span() || 1);
+		this.brush.style.left = `${this.left() + (part[0] - time[0]) * scale}px`;
+		this.brush.style.width = `${Math.max(2, (part[1] - part[0]) * scale)}px`;
 	}
 
 	// --- Pointer and keys -------------------------------------------------------------------
 
 	private timeAt(event: PointerEvent): number {
 		const x = event.clientX - this.element.getBoundingClientRect().left - this.left();
-		return Math.max(0, Math.min(1, x / this.width())) * this.app.profile.span;
+		return this.app.drawnTime()[0] + Math.max(0, Math.min(1, x / this.width())) * this.span();
 	}
 
+	// On what has nothing to do with a time.
+	private isBeside(event: MouseEvent): boolean { return !!(event.target as HTMLElement).closest("button, .magnified"); }
+
 	private begin(event: PointerEvent) {
-		if (event.button || (event.target as HTMLElement).closest("button"))
+		if (event.button || this.isBeside(event))
 			return;
 		this.dragFrom = this.timeAt(event);
 		this.tell(null);
 		this.element.setPointerCapture(event.pointerId);
 	}
 
-	private ranged(event: PointerEvent): [number, number] {
+	private ranged(event: PointerEvent): Range {
 		const to = this.timeAt(event);
 		return [Math.min(this.dragFrom!, to), Math.max(this.dragFrom!, to)];
 	}
@@ -334,7 +377,7 @@ export class Timeline {
 	private finish(event: PointerEvent) {
 		if (this.dragFrom === null)
 			return;
-		const range = this.ranged(event), isClick = range[1] - range[0] < this.app.profile.span / this.width() * 4;
+		const range = this.ranged(event), isClick = range[1] - range[0] < this.span() / this.width() * 4;
 		this.dragFrom = null;
 		if (!isClick)
 			this.app.setRange(range[0], range[1]);
@@ -361,24 +404,37 @@ export class Timeline {
 
 	// True: the key was taken.
 	private rangeKey(event: KeyboardEvent): boolean {
-		const span = this.app.profile.span, step = span / 50, had = this.app.state.range;
-		const [from, to] = had ?? [0, span / 5];
-		const direction = event.key === "ArrowLeft" ? -1 : event.key === "ArrowRight" ? 1 : 0;
-		if (!direction && (event.key !== "Escape" || !had))
+		const direction = event.key === "ArrowLeft" ? -1 : event.key === "ArrowRight" ? 1 : 0, { range } = this.app.state;
+		if (!direction && (event.key !== "Escape" || !range))
 			return false;
-		if (!direction)
+		if (direction)
+			this.moveRange(direction, event.shiftKey);
+		else
 			this.app.set({ range: null });
-		else if (event.shiftKey || !had)
-			this.app.setRange(from, Math.max(from + step, Math.min(span, to + (had ? direction * step : 0))), {}, !!had);
+		return true;
+	}
+
+	// Or its end; within what is drawn. Where nothing of that is selected, or all of it, the range is its first fifth.
+	private moveRange(direction: number, isEnd: boolean) {
+		const [first, last] = this.app.drawnTime(), span = last - first, range = this.app.state.range ?? [first, first];
+		// Ranges are whole microseconds.
+		const step = Math.max(1, Math.round(span / 50e3)) * 1e3, from = Math.max(range[0], first), to = Math.min(range[1], last);
+		if (from >= to || (!isEnd && to - from >= span))
+			this.app.setRange(first, first + span / 5);
+		else if (isEnd)
+			this.app.setRange(from, Math.max(from + step, Math.min(last, to + direction * step)), {}, true);
 		else {
-			const by = Math.max(-from, Math.min(span - to, direction * step));
+			const by = Math.max(first - from, Math.min(last - to, direction * step));
 			this.app.setRange(from + by, to + by, {}, true);
 		}
-		return true;
 	}
 
 	private trackKey(key: string): boolean {
 		const step = key === "ArrowDown" ? 1 : key === "ArrowUp" ? -1 : 0;
+		if (key === "Escape" && !this.told && this.app.state.magnified.length) {
+			this.app.unmagnify(Infinity);
+			return true;
+		}
 		if (!step && (key !== "Escape" || !this.told))
 			return false;
 		const at = this.told ? this.tracks.indexOf(this.told) : -1;
@@ -388,7 +444,7 @@ export class Timeline {
 
 	// --- What tracks have, in words ----------------------------------------------------------
 
-	// In the range; null: no tip.
+	// In the range, or in what is drawn; null: no tip.
 	private tell(track: Track | null) {
 		this.told?.element.classList.remove("told");
 		this.told = track;
@@ -396,11 +452,11 @@ export class Timeline {
 			this.tip.hide();
 			return;
 		}
-		const [from, to] = this.app.state.range ?? [0, this.app.profile.span];
+		const drawn = this.app.drawnTime(), range = this.app.state.range ?? drawn;
 		track.element.classList.add("told");
 		track.element.scrollIntoView({ block: "nearest" });
-		const { left, bottom } = track.canvas.getBoundingClientRect(), x = from / (this.app.profile.span || 1) * this.width();
-		this.tip.show(left + x, bottom, document.body, this.describe(track, from, to));
+		const { left, bottom } = track.canvas.getBoundingClientRect(), x = (range[0] - drawn[0]) / (this.span() || 1) * this.width();
+		this.tip.show(left + Math.max(0, Math.min(this.width(), x)), bottom, document.body, this.describe(track, range, true));
 	}
 
 	// What is drawn under the pointer.
@@ -409,15 +465,16 @@ export class Timeline {
 		this.tell(null);
 		if (!track || target.closest(".label"))
 			return;
-		const { span } = this.app.profile, bins = this.binCount(this.eventOf(track.lane), this.width()), bin = span / bins;
-		const at = Math.min(bins - 1, Math.floor(this.timeAt(event) / (bin || 1)));
-		this.tip.show(event.clientX, event.clientY, document.body, this.describe(track, at * bin, Math.min(span, (at + 1) * bin)));
+		const [from, to] = this.app.drawnTime(), bins = this.binCount(this.eventOf(track.lane), this.width()), bin = (to - from) / bins;
+		const at = Math.min(bins - 1, Math.floor((this.timeAt(event) - from) / (bin || 1)));
+		this.tip.show(event.clientX, event.clientY, document.body,
+			this.describe(track, [from + at * bin, Math.min(to, from + (at + 1) * bin)], at === bins - 1));
 	}
 
 	private eventOf(lane: Lane | null): number { return lane ? lane.event : this.app.state.event; }
 
-	private describe(track: Track, from: number, to: number): HTMLElement[] {
+	private describe(track: Track, time: Range, isClosed: boolean): HTMLElement[] {
 		const of = { event: this.eventOf(track.lane), thread: track.thread, isForGil: !!track.lane?.isForGil };
-		return momentLines(this.app, track.name, of, from, to).map((line, i) => h(i ? "p" : "b", {}, line));
+		return momentLines(this.app, track.name, of, time, isClosed).map((line, i) => h(i ? "p" : "b", {}, line));
 	}
 }
