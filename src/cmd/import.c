@@ -223,7 +223,7 @@ const struct command command_import = {
 	.examples = (const char *const[]){
 		"kaa import profile.json\twrite perf.data, for kaa report",
 		"kaa import raw.txt -o spy.data\timport what py-spy has written with '-f raw'",
-		"kaa diff perf.data spy.data\tcompare it with a recording",
+		"kaa report -i spy.data\tshow what was imported",
 		NULL },
 	.files = (const char *const[]){ MANUAL_FILE_RECORDING, NULL },
 	.settings_size = sizeof(struct import_settings),

@@ -81,6 +81,8 @@ struct polled_thread {
 	/* Where tasks are asked for, these in place of that stack; and its loop, or NULL. */
 	struct poll_parts parts;
 	struct polled_loop *loop;
+	/* There were tasks at its last sample. */
+	bool had_tasks;
 	/*
 	 * It sleeps, with the GIL if that is asked for, still does at that time, and
 	 * what it had run before.

@@ -19,17 +19,17 @@ enum {
 
 /*
  * state: the marker that it begins with, or 0. parts: what it is made of, where tasks
- * are asked for; else it has begun.
+ * are asked for; else it has begun. waits: the time for each task that waits.
  */
 static void put(struct poll_wall *wall, const struct polled_process *process,
 		const struct polled_thread *thread, struct poll_parts *parts,
-		uint64_t period, uint64_t state)
+		uint64_t period, uint64_t waits, uint64_t state)
 {
 	struct poll_reader *reader = wall->reader;
 	uint64_t lost = reader->writer.lost;
 
 	if (parts->tasks.count)
-		task_times_divide(&thread->loop->times, parts, period);
+		task_times_divide(&thread->loop->times, parts, period, waits);
 	if (reader->loops.memory)
 		poll_reader_put_parts(reader, process, thread, parts, period,
 				      state);
@@ -103,7 +103,7 @@ static void put_sleep(struct poll_wall *wall,
 		poll_walk_again(&reader->walk, thread->stack.data,
 				thread->stack.len);
 	poll_native_swap(&reader->native, &thread->native);
-	put(wall, process, thread, &thread->parts, period,
+	put(wall, process, thread, &thread->parts, period, period,
 	    state_marker(thread, true, period));
 	poll_native_swap(&reader->native, &thread->native);
 }
@@ -255,22 +255,61 @@ static enum poll_hold_result hold(struct poll_wall *wall,
 					held;
 }
 
+static double count_waiting(const struct poll_parts *parts)
+{
+	double count = 0;
+
+	vec_for_each(task, &parts->tasks)
+		if (!task->runs)
+			count += task->share;
+	return count;
+}
+
+/*
+ * For how long a task waits that does at a sample: all of the time, whether its thread
+ * sleeps or not; but one of those that wait while it sleeps has run while it did not.
+ * period: of the thread.
+ */
+static uint64_t task_waits(const struct poll_parts *parts, bool sleeps,
+			   uint64_t time, uint64_t period)
+{
+	double count = count_waiting(parts), waits;
+
+	if (!sleeps || count < 1)
+		return time;
+	waits = (double)time + ((double)period - (double)time) / count;
+	return (uint64_t)waits;
+}
+
+/* Its loop has ended: what tasks did that no sample has shown is nothing that it does now. */
+static void drop_owed(struct poll_wall *wall, struct poll_account *account)
+{
+	wall->reader->counts.untold += account->owed_awake + account->owed_asleep;
+	account->owed_awake = account->owed_asleep = 0;
+}
+
 /* It is read. has_gil: or need not have it. */
 static void note_sample(struct poll_wall *wall,
 			const struct polled_process *process,
 			struct polled_thread *thread,
 			const struct sample_at_hand *sample)
 {
+	struct poll_parts *parts = &wall->reader->loops.parts;
 	struct poll_account *account = &thread->account;
 	uint64_t time = wall->tick - thread->told, period;
 	struct task_run run = sample->run;
 
+	if (thread->had_tasks && !parts->tasks.count)
+		drop_owed(wall, account);
+	thread->had_tasks = parts->tasks.count;
+
 	/* What it still waits for is counted when that is over. */
 	run.kept_off += sample->waits < time ? sample->waits : time;
 	period = sample_period(wall, thread, &run, sample->sleeps);
-	wall->reader->loops.parts.until = wall->tick;
+	parts->until = wall->tick;
 	if (sample->has_gil)
-		put(wall, process, thread, &wall->reader->loops.parts, period,
+		put(wall, process, thread, parts, period,
+		    task_waits(parts, sample->sleeps, time, period),
 		    state_marker(thread, sample->sleeps, period));
 	else
 		account->awake_wait = account->asleep_wait = 0;

@@ -445,6 +445,14 @@ static struct error *say_no_python(struct stack_builder *builder)
 		       error_no_memory();
 }
 
+/* Nothing at all, or what a poller says where it finds nothing. */
+static bool has_no_user(const struct stack_builder *builder)
+{
+	return !builder->merged.addresses.count ||
+	       (builder->merged.addresses.count == 1 &&
+		builder->merged.addresses.data[0] == KAA_MARKER_NO_PYTHON);
+}
+
 /* The idle task, too, is process 0, but has no user space. */
 static void count_stack(struct stack_builder *builder,
 			const struct record *sample)
@@ -453,7 +461,7 @@ static void count_stack(struct stack_builder *builder,
 	uint32_t flags = builder->merged.flags;
 	bool polled = builder->source && builder->source->source->polls;
 	bool lacks_python = (flags & MERGE_UNREADABLE) || builder->unnamed;
-	bool lacks_user = !builder->merged.addresses.count;
+	bool lacks_user = has_no_user(builder);
 
 	stats->samples++;
 	/* Where polling finds no Python frame there is none; a state is something. */

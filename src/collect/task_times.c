@@ -151,10 +151,10 @@ static void divide(struct task_times *times, struct poll_parts *parts,
 }
 
 void task_times_divide(struct task_times *times, struct poll_parts *parts,
-		       uint64_t period)
+		       uint64_t runs, uint64_t waits)
 {
 	vec_for_each(part, &parts->list)
 		part->tasks_ns = 0;
-	divide(times, parts, true, (double)period);
-	divide(times, parts, false, (double)period);
+	divide(times, parts, true, (double)runs);
+	divide(times, parts, false, (double)waits);
 }

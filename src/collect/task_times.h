@@ -46,11 +46,12 @@ void task_times_settle_names(const struct task_times *times,
 			     struct poll_parts *parts);
 
 /*
- * Gives each part its tasks_ns of the next `period` for which a look at them stands: in
- * all as much as their shares. In proportion to their accounts, so that each comes to the
- * time that it lives. The period may be a guess, and parts->until is not.
+ * Gives each part its tasks_ns of the time for which a look at them stands, `waits` for
+ * each task that waits, and `runs` for the one that runs: in all as much as their shares.
+ * In proportion to their accounts, so that each comes to the time that it lives. The
+ * times may be a guess, and parts->until is not.
  */
 void task_times_divide(struct task_times *times, struct poll_parts *parts,
-		       uint64_t period);
+		       uint64_t runs, uint64_t waits);
 
 #endif

@@ -59,7 +59,7 @@ static void begin(struct plan *plan)
 static void divide(struct plan *plan, uint64_t period)
 {
 	plan->parts.until = plan->now += period;
-	task_times_divide(&plan->times, &plan->parts, period);
+	task_times_divide(&plan->times, &plan->parts, period, period);
 }
 
 /* All of it: *own, and what is no task's own. */
@@ -247,7 +247,7 @@ static void test_parts_of_a_sleep(void **state)
 	all = sum(&plan, &own);
 	assert_true(all == 300 * MS && own == 200 * MS);
 	/* As long it slept, perhaps, but when it woke they may have ended. */
-	task_times_divide(&plan.times, &plan.parts, 10 * MS);
+	task_times_divide(&plan.times, &plan.parts, 10 * MS, 10 * MS);
 	all = sum(&plan, &own);
 	assert_true(all == 30 * MS && own == 0);
 	deinit(&plan);

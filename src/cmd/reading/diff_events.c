@@ -123,6 +123,14 @@ static uint32_t clock_event(const struct profile *profile, uint32_t recording)
 	return PROFILE_NONE;
 }
 
+/* Of a file of another profiler that says how many samples there are, and not of what. */
+static bool is_counted(const struct profile *profile, uint32_t recording)
+{
+	uint32_t event = event_in(profile, recording, "samples");
+
+	return event != PROFILE_NONE && profile->events.data[event].is_imported;
+}
+
 /* What to do where a recording lacks the event of that name. */
 static void put_way_out(const struct profile *profile, uint32_t recording,
 			const char *name, struct strbuf *out)
@@ -136,7 +144,13 @@ static void put_way_out(const struct profile *profile, uint32_t recording,
 	if (common != PROFILE_NONE)
 		strbuf_printf(out, "choose '--event %s', which all have",
 			      event_name(profile, common));
-	else if (other == PROFILE_NONE)
+	else if (is_counted(profile, recording) ||
+		 (other != PROFILE_NONE &&
+		  is_counted(profile, profile->events.data[other].recording))) {
+		strbuf_puts(out,
+			    "what was imported without times can be compared with the like of it alone");
+		return;
+	} else if (other == PROFILE_NONE)
 		strbuf_puts(out, "record them again with the same events");
 	if (other == PROFILE_NONE)
 		return;
