@@ -288,13 +288,13 @@ static const enum own_view sections[] = { OWN_FUNCTIONS, OWN_LINES,
 					  OWN_THREADS };
 enum { SECTIONS = sizeof(sections) / sizeof(*sections) };
 
-/* Entries that weigh something by themselves. */
+/* Entries that weigh something, by themselves or in total: as they stand in order. */
 static size_t heavy_count(const struct own_rows *rows, enum own_view view)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < count_of(rows, view); i++)
-		count += weight_of(rows, view, i, false) != 0;
+		count += weight_of(rows, view, i, rows->by_total) != 0;
 	return count;
 }
 
@@ -388,7 +388,7 @@ static void divide_overview(struct own_rows *rows)
 	}
 }
 
-/* What weighs something counts, and what it weighs itself. */
+/* What weighs something counts, in the order at hand, and what it weighs itself. */
 static void count_rest(struct own_rows *rows, enum own_view view,
 		       const struct weighed *order, size_t shown)
 {
@@ -397,7 +397,7 @@ static void count_rest(struct own_rows *rows, enum own_view view,
 	for (size_t i = shown; i < count_of(rows, view); i++) {
 		uint64_t period = weight_of(rows, view, order[i].index, false);
 
-		rows->rest_count[view] += period != 0;
+		rows->rest_count[view] += order[i].period != 0;
 		rows->rest_period[view] += period;
 	}
 }

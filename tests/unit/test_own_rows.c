@@ -325,6 +325,41 @@ static void test_the_overview_has_the_size_of_the_window(void **state)
 	model_deinit(&m);
 }
 
+/* Most functions only call others: in order of total time they count, too, where rows are left out. */
+static void test_what_only_calls_is_left_out_by_count(void **state)
+{
+	_cleanup_own_rows_ struct own_rows *rows = NULL;
+	struct model m;
+
+	(void)state;
+	init(&m);
+	for (unsigned int i = 0; i < 40; i++) {
+		char stack[192];
+
+		snprintf(stack, sizeof(stack),
+			 MAIN " I:eval py:py::outer%u:/srv/x.py@%u I:eval py:py::inner%u:/srv/x.py@%u",
+			 i, 100 + i, i % 6, 200 + i % 6);
+		model_sample(&m, 1000 + i, stack);
+	}
+	rows = rows_of(&m);
+	assert_ok(own_rows_show(rows, OWN_OVERVIEW, false, true));
+	for (size_t height = 12; height < 70; height++) {
+		uint64_t sum = 0;
+
+		assert_ok(own_rows_resize(rows, height));
+		for (uint32_t i = 0; i < rows->browser.nodes.count; i++)
+			sum += own_of(rows, i);
+		assert_int_equal(sum, 2 * rows->made.own->all.period);
+		assert_int_equal(rows->shown[OWN_FUNCTIONS] +
+					 rows->rest_count[OWN_FUNCTIONS],
+				 rows->made.own->functions.count);
+		assert_int_equal(rows->shown[OWN_LINES] +
+					 rows->rest_count[OWN_LINES],
+				 rows->made.own->lines.count);
+	}
+	model_deinit(&m);
+}
+
 static void fill_with_long_names(struct model *m)
 {
 	init(m);
@@ -946,6 +981,7 @@ int main(void)
 		cmocka_unit_test(test_a_thread_that_is_zoomed_into_is_named),
 		cmocka_unit_test(test_native_code_has_rows_of_its_own),
 		cmocka_unit_test(test_the_overview_has_the_size_of_the_window),
+		cmocka_unit_test(test_what_only_calls_is_left_out_by_count),
 		cmocka_unit_test(test_rows_fit_and_differ_at_any_width),
 		cmocka_unit_test(test_files_of_one_name_are_told_apart),
 		cmocka_unit_test(test_what_has_no_line_is_told_apart_by_function),
