@@ -495,6 +495,17 @@ def test_missed_ticks(kaa, newest_python, tmp_path, nap):
     assert ("of wall time have no samples: shares may be off by " in report) == is_said, (report, said)
 
 
+@pytest.mark.parametrize("mode", ["cpu", "wall"])
+def test_samples_without_frames_are_said(kaa, newest_python, tmp_path, mode):
+    """All that are without Python frames, whether the thread ran or waited for a CPU."""
+    said = kaa("record", "--python=poll", "--mode", mode, "-F", "999", "-o", tmp_path / "perf.data", newest_python.path, "-c", "pass").stderr
+    samples, python, incomplete = map(int, re.search(r"(\d+) samples?, (?:(\d+) with Python frames, )?.*?(\d+) incomplete",
+                                                     said).groups("0"))
+    without = re.search(r"(\d+) samples? \([^)]*\) shows? nothing of the program's own code", said)
+    shown = int(without[1]) if without else 0
+    assert shown <= samples - python <= shown + incomplete, said
+
+
 def test_what_is_not_known_is_not_said(kaa, newest_python, tmp_path):
     """Lines that functions share have no list of what these called, and programs that run already get no advice for others."""
     data, program = tmp_path / "perf.data", tmp_path / "shared.py"

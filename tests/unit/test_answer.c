@@ -502,6 +502,11 @@ static void test_wall_time_without_samples_is_said(void **state)
 	assert_screen_does_not_say(&m, 100, "have no samples");
 	faults->list.data[faults->list.count - 1].count = 7600000;
 	assert_screen_says(&m, 100, "\n7.60 s of 16.00 s of wall time have no samples: shares may be off by 48 points.\n");
+	/* Many tasks of one thread have many times its time. */
+	m.profile->events.data[0].kind = EVENT_TASKS;
+	faults->list.data[faults->list.count - 1].count = 60000;
+	assert_ok(faults_add(faults, FAULT_OF_RECORDER, 1000000, FAULT_TIME));
+	assert_screen_says(&m, 100, "\n60 ms of 1.00 s of wall time have no samples: shares may be off by 6 points.\n");
 	model_deinit(&m);
 }
 
