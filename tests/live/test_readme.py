@@ -8,6 +8,7 @@ for a browser, too (tests/cli/test_view.py types it). What is installed goes to 
 ./package check are not typed, nor what stands between fences: it installs packages, which ./package check does in systems
 of its own.
 """
+import json
 import os
 import re
 import shutil
@@ -163,14 +164,19 @@ def test_readme(clone, typed):
 
 
 @pytest.mark.slow
-def test_readme_samply(clone):
+def test_readme_samply(clone, samply):
+    """Whole stacks, whether the Python has frame pointers or not; its server names what the saved profile has as addresses."""
     if reason := machine.no_chroot():
         pytest.skip(reason)
     command, = (command for command in commands_of(clone / "README.md") if command.startswith("samply "))
     done = in_samply(clone, command)
     assert samply_profile.recorded(done), done
-    # How far samply unwinds a Python without frame pointers is samply's.
-    assert "py::foo:" in functions_in((clone / "build" / "profile.json").read_text()), done
+    saved = clone / "build" / "profile.json"
+    profile = json.loads(saved.read_text())
+    image = next(lib["name"] for lib in profile["libs"] if re.fullmatch(r"kaa-\d+-0-\w+\.elf", lib["name"]))
+    stacks = samply_profile.symbolicated(samply, saved, *samply_profile.stacks_in(profile, image))
+    names = [re.findall(r"py::(.*?):", "\n".join(name or "" for name, _, _ in stack)) for stack in stacks]
+    assert ["foo", "bar", "baz", "<module>"] in names, done
     nothing_but_the_build_is_left(clone)
 
 

@@ -325,7 +325,7 @@ static void test_the_overview_has_the_size_of_the_window(void **state)
 	model_deinit(&m);
 }
 
-/* Most functions only call others: in order of total time they count, too, where rows are left out. */
+/* Most functions only call others: by total time they count, too, where rows are left out. */
 static void test_what_only_calls_is_left_out_by_count(void **state)
 {
 	_cleanup_own_rows_ struct own_rows *rows = NULL;
