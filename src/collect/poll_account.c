@@ -78,7 +78,7 @@ bool poll_account_waits(struct poll_account *account, bool sleeps,
 {
 	int64_t *waited = sleeps ? &account->asleep_wait : &account->awake_wait;
 
-	if (*waited < (int64_t)(period / 2))
+	if (!period || *waited < (int64_t)(period / 2))
 		return false;
 	*waited -= (int64_t)period;
 	return true;

@@ -49,7 +49,7 @@ void poll_account_pass(struct poll_account *account, const struct task_run *run,
 /*
  * A sample of that period is to say that the thread waits for a CPU. The moment alone
  * would say it too often: one that runs when the poller comes late has no sample. So it
- * is said as often as the kernel counts it.
+ * is said as often as the kernel counts it. A period of 0 says nothing.
  */
 bool poll_account_waits(struct poll_account *account, bool sleeps,
 			uint64_t period);

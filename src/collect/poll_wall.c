@@ -367,12 +367,23 @@ static bool may_read(struct poll_wall *wall, struct polled_thread *thread)
 	return true;
 }
 
+static void begin_account(struct polled_thread *thread)
+{
+	const struct task_run run = { .ran = thread->ran,
+				      .kept_off = thread->kept_off,
+				      .slices = thread->slices };
+
+	poll_account_begin(&thread->account, &run);
+}
+
 void poll_wall_tick(struct poll_wall *wall, struct polled_process *process,
 		    struct polled_thread *thread)
 {
 	enum poll_try result = POLL_TRY_AGAIN;
 	struct task_run run;
 
+	if (!thread->told)
+		begin_account(thread);
 	/* Who has no GIL need not be disturbed. */
 	if (wall->reader->gil_only && !process->has_python) {
 		thread->told = wall->tick;
@@ -381,11 +392,6 @@ void poll_wall_tick(struct poll_wall *wall, struct polled_process *process,
 		thread->told = wall->tick - thread->unseen -
 			       thread->since_exec;
 		thread->late_told = wall->late;
-		poll_account_begin(&thread->account,
-				   &(struct task_run){
-					   .ran = thread->ran,
-					   .kept_off = thread->kept_off,
-					   .slices = thread->slices });
 	}
 	if (thread->skip) {
 		thread->skip--;

@@ -958,6 +958,7 @@ static void test_a_wait_when_a_sleep_is_over(void **state)
 	}
 	assert_int_equal(account.owed_awake, 5 * MS);
 	assert_int_equal(account.awake_wait, 0);
+	assert_false(poll_account_waits(&account, false, 0));
 	/* It got a CPU twice, and slept once: it waited where it ran, too. */
 	run = run_of(6, 36, 12);
 	assert_int_equal(poll_account_awake(&account, &run,
