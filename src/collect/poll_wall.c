@@ -194,7 +194,8 @@ static void end_sleep(const struct poll_wall *wall, struct polled_thread *thread
 	ran = last_ran(wall, &sched);
 	time = ran > from ? ran - from : 0;
 	elsewhere = slept_elsewhere(thread, run, &sched);
-	awake = poll_account_awake(&thread->account, run, sched.sleeps);
+	awake = poll_account_awake(&thread->account, run,
+				   poll_account_woken(sched.sleeps, false));
 	slept = time > awake ? time - awake : 0;
 	if (was_late(wall, thread, wall->tick - from))
 		slept = elsewhere ? slept / 2 : slept;

@@ -870,17 +870,20 @@ static const struct own_entry *hottest(const struct answer *a, bool in_file)
 static void put_next(struct answer *a)
 {
 	const struct own_entry *first = hottest(a, false);
-	const struct own_entry *in_file = hottest(a, true);
+	const struct own_entry *function = hottest(a, true);
+	bool has_source;
 
 	/* Whoever looks for the time does not look for it there. */
-	if (in_file && in_file != first &&
-	    answer_share(a, in_file->own.period) < NEXT_SOURCE_MIN)
-		in_file = NULL;
+	if (function && function != first &&
+	    answer_share(a, function->own.period) < NEXT_SOURCE_MIN)
+		function = NULL;
+	has_source = function;
+	if (!function)
+		function = first;
 	a->options->next(
 		a->options->next_arg,
-		first ? profile_string(a->profile, first->name, NULL) : NULL,
-		in_file ? profile_string(a->profile, in_file->name, NULL) : NULL,
-		&a->text);
+		function ? profile_string(a->profile, function->name, NULL) : NULL,
+		has_source, &a->text);
 }
 
 /* Words beside the tables may need more than one line. */

@@ -48,11 +48,11 @@ struct answer_options {
 	/* The words that name the recording in a command (" -i x.data"), or NULL. */
 	const char *recording;
 	/*
-	 * Appends what to type next, whole lines. hottest: the symbol of the
-	 * function with most own time, or NULL; in_file: of the one whose source
-	 * is worth a look, or NULL. May be NULL.
+	 * Appends what to type next, whole lines. symbol: of the function with
+	 * most own time whose source is worth a look; if none's is
+	 * (!has_source), of that with most own time, or NULL. May be NULL.
 	 */
-	void (*next)(const void *arg, const char *hottest, const char *in_file,
+	void (*next)(const void *arg, const char *symbol, bool has_source,
 		     struct strbuf *out);
 	const void *next_arg;
 };

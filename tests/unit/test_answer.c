@@ -26,12 +26,12 @@ static void put_source(void *arg, const char *file, uint32_t line,
 	strbuf_printf(out, "\t\tsource of line %u, which is as long as a line of code may well be;", line);
 }
 
-static void put_next(const void *arg, const char *hottest, const char *in_file,
+static void put_next(const void *arg, const char *symbol, bool has_source,
 		     struct strbuf *out)
 {
 	(void)arg;
-	assert_true(!hottest || !strncmp(hottest, "py::", strlen("py::")));
-	assert_true(!in_file || !strncmp(in_file, "py::", strlen("py::")));
+	assert_true(!symbol || !strncmp(symbol, "py::", strlen("py::")));
+	assert_true(symbol || !has_source);
 	strbuf_puts(out, "next\n");
 }
 

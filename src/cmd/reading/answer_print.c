@@ -88,14 +88,14 @@ static void name_source(const char *recording, size_t columns,
 
 /* Nobody asks who calls a module's body. */
 static void name_callers(const char *recording, size_t columns,
-			 const struct python_symbol *hottest,
+			 const struct python_symbol *function,
 			 struct strbuf *out)
 {
 	_cleanup_strbuf_ struct strbuf word = STRBUF_INIT;
 
-	if (hottest->qualname[0] == '<')
+	if (function->qualname[0] == '<')
 		return;
-	strbuf_append(&word, hottest->qualname, hottest->qualname_length);
+	strbuf_append(&word, function->qualname, function->qualname_length);
 	answer_name_command(recording, columns, "Who calls it:      ",
 			    "report --callers", word.data, out);
 }
@@ -106,8 +106,8 @@ struct next_commands {
 	bool python_only;
 };
 
-static void name_commands(const void *arg, const char *hottest,
-			  const char *in_file, struct strbuf *out)
+static void name_commands(const void *arg, const char *symbol,
+			  bool has_source, struct strbuf *out)
 {
 	const struct next_commands *next = arg;
 	const struct answer_input *input = next->input;
@@ -125,13 +125,11 @@ static void name_commands(const void *arg, const char *hottest,
 				    "report", NULL, out);
 		return;
 	}
-	if (in_file && python_symbol_parse(in_file, &python)) {
-		name_source(recording.data, columns, &python, out);
-		hottest = in_file;
-	}
-	/* Of the same function: "it" is one. */
-	if (hottest && python_symbol_parse(hottest, &python))
+	if (symbol && python_symbol_parse(symbol, &python)) {
+		if (has_source)
+			name_source(recording.data, columns, &python, out);
 		name_callers(recording.data, columns, &python, out);
+	}
 	answer_name_command(recording.data, columns, "As a flame graph:  ",
 			    "flamegraph", NULL, out);
 	if (!next->python_only)
