@@ -13,10 +13,13 @@
 /* Longer names are hostile or of no use to a reader. */
 #define MANGLED_MAX 16384
 
+static const char base_62[] = "0123456789abcdefghijklmnopqrstuvwxyz"
+			      "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
 /*
  * A short name can stand for an exponentially long one. libiberty has no way
  * to stop but leaving its callback; in callback mode it keeps its state on
- * the stack, so that leaving loses nothing.
+ * the stack, so that leaving loses nothing but a Punycode identifier's memory.
  */
 struct output {
 	struct strbuf text;
@@ -32,9 +35,31 @@ static void take_output(const char *text, size_t len, void *opaque)
 	strbuf_append(&out->text, text, len);
 }
 
+/*
+ * "for<'a, 'b>" of more than 63 lifetimes, which precedes a function's types
+ * or a trait object's bounds (Rust RFC 2603, binder): libiberty goes through
+ * a v0 name once without printing, and counts there up to any number, 2^64 at
+ * most, without calling back.
+ */
+static bool binds_too_many_lifetimes(const char *name)
+{
+	if (name[1] != 'R')
+		return false;
+	for (const char *p = name; (p = strchr(p, 'G')); p++) {
+		size_t digits = strspn(p + 1, base_62);
+
+		if ((p[-1] == 'F' || p[-1] == 'D') && digits > 1 &&
+		    p[1 + digits] == '_')
+			return true;
+	}
+	return false;
+}
+
 static bool run(const char *name, bool rust, struct output *out)
 {
 	if (setjmp(out->stop))
+		return false;
+	if (rust && binds_too_many_lifetimes(name))
 		return false;
 	if (rust)
 		return rust_demangle_callback(name, 0, take_output, out);

@@ -530,6 +530,23 @@ static void test_demangle_stops_at_exponential_names(void **state)
 	assert_true(clock() - start < CLOCKS_PER_SEC);
 }
 
+/* fn(&str) of a few lifetimes, of the most, and of 2^47 in the path of an impl,
+ * which libiberty reads and does not print. */
+static void test_demangle_stops_at_names_of_many_lifetimes(void **state)
+{
+	_cleanup_free_ char *few = demangle("_RIC1aFG1_RL0_eEuE");
+	_cleanup_free_ char *most = demangle("_RIC1aFGZ_RL0_eEuE");
+	clock_t start = clock();
+
+	(void)state;
+	assert_non_null(few);
+	assert_string_equal(few, "a::<for<'a, 'b, 'c> fn(&'c str)>");
+	assert_non_null(most);
+	assert_null(demangle("_RNvMIC1aFGZZZZZZZZ_eEuEu1f"));
+	assert_null(demangle("_RNvMIC1aDGZZZZZZZZ_C1bEL_Eu1f"));
+	assert_true(clock() - start < CLOCKS_PER_SEC);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -551,6 +568,7 @@ int main(void)
 		cmocka_unit_test(test_kallsyms_select_of_odd_lines),
 		cmocka_unit_test(test_demangle),
 		cmocka_unit_test(test_demangle_stops_at_exponential_names),
+		cmocka_unit_test(test_demangle_stops_at_names_of_many_lifetimes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
