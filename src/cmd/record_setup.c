@@ -636,6 +636,7 @@ struct error *record_take_command(struct record_setup *setup,
 	if (error)
 		return error;
 	options->launch = &setup->launch;
+	options->program = setup->command.program;
 	options->records_launch = !others;
 	if (others)
 		return NULL;

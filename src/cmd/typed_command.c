@@ -19,6 +19,7 @@ void typed_command_deinit(struct typed_command *command)
 {
 	vec_deinit(&command->words);
 	free(command->file);
+	free(command->program);
 	free(command->searched.name);
 	free(command->searched.file);
 	free(command->searched.shell_file);
@@ -316,6 +317,20 @@ static struct error *compare(struct typed_command *command,
 	return compare_python_of_line(command, invoker, name, path);
 }
 
+static struct error *find_program(struct typed_command *command,
+				  const char *name, const char *path)
+{
+	const char *file = command->interpreter ? name : command->file;
+	struct script script;
+
+	if (read_script(file, &script))
+		error_destroy(launch_find(script.program, path,
+					  &command->program));
+	else if (!(command->program = strdup(command->file)))
+		return error_no_memory();
+	return NULL;
+}
+
 /* Debian has python3, and no python unless a package makes it one. */
 static struct error *name_python3(const char *name, const char *path,
 				  struct error *why)
@@ -348,6 +363,8 @@ static struct error *find(struct typed_command *command,
 		error = take_unmarked(command, name, path);
 	if (!error)
 		error = take_words(command, args);
+	if (!error)
+		error = find_program(command, name, path);
 	if (!error)
 		error = compare(command, invoker, name, path);
 	return error;

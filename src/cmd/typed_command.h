@@ -26,6 +26,12 @@ struct typed_command {
 	/* The file that the first word stands for. */
 	char *file;
 	/*
+	 * The program that runs then: that file, or the interpreter of a script's first
+	 * line, or what env looks for in it. NULL: not found. Interpreters that are
+	 * scripts, too, are not followed.
+	 */
+	char *program;
+	/*
 	 * Under sudo or doas: the first word, or the Python that env looks for if
 	 * that is a script with such a first line. Neither: NULLs.
 	 */

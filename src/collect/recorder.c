@@ -15,6 +15,7 @@
 #include "collect/def_files.h"
 #include "collect/exits.h"
 #include "collect/file_features.h"
+#include "collect/launched_python.h"
 #include "collect/loaded_programs.h"
 #include "collect/long_waits.h"
 #include "collect/loop.h"
@@ -443,6 +444,10 @@ struct error *recorder_run(struct recorder *recorder)
 		error = synthesize(recorder);
 	if (!error && !on_exec)
 		error = catch_up(recorder);
+	if (!error && recorder->options.program)
+		error = launched_python_prepare(
+			&recorder->tracking.targets.files,
+			recorder->options.program);
 	if (!error)
 		error = loop_start(&recorder->loop);
 	began = clock_ns(CLOCK_MONOTONIC) +

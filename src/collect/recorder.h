@@ -38,6 +38,8 @@ struct recorder_options {
 	int compression;
 	/* Not yet let go; NULL if no command is run. */
 	struct launch *launch;
+	/* The ELF file that it will run, as far as is known, or NULL. */
+	const char *program;
 	/* Processes recorded from the start; their maps are read from /proc. */
 	struct pid_vec processes;
 	/* All processes of the machine. */

@@ -103,6 +103,22 @@ static void target_file_destroy(struct target_file *file)
 	free(file);
 }
 
+/* What was found out of a file before it was mapped. */
+static void take_prepared(struct target_files *files, struct module *module)
+{
+	vec_for_each(prepared, &files->prepared) {
+		const struct elf_file *elf = prepared->elf;
+
+		if (!elf || elf->device != module->elf->device ||
+		    elf->inode != module->elf->inode)
+			continue;
+		module_deinit(module);
+		*module = *prepared;
+		*prepared = (struct module){};
+		return;
+	}
+}
+
 static bool lacks_descriptor(const struct error *failure)
 {
 	return failure &&
@@ -131,9 +147,53 @@ static struct error *load(struct target_files *files, struct target_file *file,
 	}
 	if (file->failure)
 		return NULL;
+	take_prepared(files, &file->module);
 	error = module_python(&file->module, &file->python);
 	module_shed(&file->module);
 	return error;
+}
+
+/* The vdso is in no file. */
+static struct error *prepare(const char *path, struct module *module)
+{
+	int fd = mapped_file_open_path(0, path);
+	const struct py_binary *python;
+	struct error *error;
+
+	*module = (struct module){ .is_lean = true };
+	if (fd < 0)
+		return error_os(errno, path, "cannot open");
+	error = elf_file_open_fd(fd, path, &module->elf);
+	if (!error)
+		error = elf_file_check_native(module->elf);
+	if (!error)
+		error = module_python(module, &python);
+	if (error)
+		module_deinit(module);
+	else
+		module_shed(module);
+	return error;
+}
+
+struct error *target_files_prepare(struct target_files *files, const char *path,
+				   const struct module **ret)
+{
+	struct module module;
+	struct error *error;
+
+	*ret = NULL;
+	if (!vec_reserve(&files->prepared, 1))
+		return error_no_memory();
+	error = prepare(path, &module);
+	if (error && error->code == ERROR_NO_MEMORY)
+		return error;
+	if (error) {
+		error_destroy(error);
+		return NULL;
+	}
+	(void)!vec_push(&files->prepared, module);
+	*ret = &files->prepared.data[files->prepared.count - 1];
+	return NULL;
 }
 
 struct target_file *target_file_find(const struct target_files *files,
@@ -347,4 +407,7 @@ void target_files_deinit(struct target_files *files)
 	vec_for_each(file, &files->by_index)
 		target_file_destroy(*file);
 	vec_deinit(&files->by_index);
+	vec_for_each(module, &files->prepared)
+		module_deinit(module);
+	vec_deinit(&files->prepared);
 }

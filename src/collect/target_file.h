@@ -48,6 +48,8 @@ struct target_file {
 struct target_files {
 	/* By process_file.index; NULL: not asked for yet. */
 	VEC(struct target_file *) by_index;
+	/* Files that nobody has mapped yet; those that were taken from here have no ELF file. */
+	VEC(struct module) prepared;
 	/* The last number given to a set of registered code (made_look.h). */
 	uint32_t code_versions;
 	/* Counts calls of target_files_shed() that had to do something. */
@@ -72,6 +74,14 @@ struct error *target_file_get(struct target_files *files,
 /* The file of a map if target_file_get() was called for it, else NULL. */
 struct target_file *target_file_find(const struct target_files *files,
 				     const struct process_map *map);
+/*
+ * Looks into the file behind a path, as we see it, so that the first process that
+ * maps it is known at once; a second call for it does so twice. *ret: what is in it, or
+ * NULL if it is no ELF file of this machine; valid until the next call for these files.
+ * Fails only for want of memory.
+ */
+struct error *target_files_prepare(struct target_files *files, const char *path,
+				   const struct module **ret);
 /*
  * Keeps within bounds what files take for unwinding, and descriptors: beyond them,
  * those that nobody has asked for since the last call give it back, and read it again

@@ -260,6 +260,7 @@ static struct error *create(int fd, const void *memory, uint64_t size,
 struct error *elf_file_open_fd(int fd, const char *path, struct elf_file **ret)
 {
 	_cleanup_close_ int own_fd = fd;
+	struct error *error;
 	struct stat st;
 
 	if (fstat(fd, &st))
@@ -267,7 +268,12 @@ struct error *elf_file_open_fd(int fd, const char *path, struct elf_file **ret)
 	if (!S_ISREG(st.st_mode))
 		return error_at(ERROR_UNSUPPORTED, path, 0,
 				"not a regular file");
-	return create(take_fd(&own_fd), NULL, (uint64_t)st.st_size, path, ret);
+	error = create(take_fd(&own_fd), NULL, (uint64_t)st.st_size, path, ret);
+	if (error)
+		return error;
+	(*ret)->device = st.st_dev;
+	(*ret)->inode = st.st_ino;
+	return NULL;
 }
 
 struct error *elf_file_open(const char *path, struct elf_file **ret)

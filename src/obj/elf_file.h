@@ -83,6 +83,9 @@ struct elf_file {
 	/* For messages; never NULL. */
 	char *path;
 	uint64_t size;
+	/* st_dev and st_ino of the file; 0 in memory. */
+	uint64_t device;
+	uint64_t inode;
 	/* ET_*, EM_* */
 	uint16_t type;
 	uint16_t machine;

@@ -11,13 +11,17 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "assert_ok.h"
+#include "collect/launched_python.h"
 #include "collect/python_source.h"
 #include "collect/target.h"
+#include "synthetic_elf.h"
 
 static size_t open_descriptors(void)
 {
@@ -127,6 +131,142 @@ static void test_no_descriptor_left(void **state)
 	assert_false(target_files_shed(&mapped.files));
 	assert_int_equal(mapped.files.unopened, 2);
 	unmap_files(&mapped);
+}
+
+/* --- files that nobody has mapped yet --- */
+
+/* The first map of the file has what was found out of it before; another one is looked into by itself. */
+static void test_prepared_file(void **state)
+{
+	size_t before = open_descriptors();
+	const struct module *module;
+	const struct elf_file *elf;
+	struct mapped mapped;
+
+	(void)state;
+	map_files(&mapped);
+	assert_ok(target_files_prepare(&mapped.files, "/proc/self/exe", &module));
+	assert_non_null(module);
+	assert_true(module->python_known);
+	elf = module->elf;
+	assert_ptr_equal(ask_for(&mapped, 0)->module.elf, elf);
+	assert_null(mapped.files.prepared.data[0].elf);
+	assert_ptr_equal(ask_for(&mapped, 0)->module.elf, elf);
+	assert_non_null(ask_for(&mapped, 1)->module.elf);
+	assert_ptr_not_equal(ask_for(&mapped, 1)->module.elf, elf);
+	assert_int_equal(open_descriptors(), before + 2);
+	/* Nobody maps these. */
+	assert_ok(target_files_prepare(&mapped.files, "/proc/self/exe", &module));
+	assert_non_null(module);
+	assert_ok(target_files_prepare(&mapped.files, "/dev/null", &module));
+	assert_null(module);
+	assert_ok(target_files_prepare(&mapped.files, "/nonexistent", &module));
+	assert_null(module);
+	unmap_files(&mapped);
+	assert_int_equal(open_descriptors(), before);
+}
+
+/* .dynstr of a program: where names begin. */
+#define LIBRARY "libpython3.99.so.1.0"
+static const char strings[] = "\0libc.so.6\0" LIBRARY "\0/nonexistent:${ORIGIN}/../lib\0libpython3.so";
+enum { AT_LIBC = 1, AT_LIBRARY = 11, AT_FOLDERS = 32, AT_STABLE = 62 };
+
+static void copy_file(int from, const char *path)
+{
+	int to = open(path, O_WRONLY | O_CREAT | O_EXCL, 0700);
+	char bytes[16384];
+	ssize_t count = pread(from, bytes, sizeof(bytes), 0);
+
+	assert_true(to >= 0 && count > 0 && count < (ssize_t)sizeof(bytes));
+	assert_int_equal(write(to, bytes, (size_t)count), count);
+	close(to);
+	close(from);
+}
+
+static void make_program(const char *path, const Elf64_Dyn *dynamic, size_t size)
+{
+	const struct synthetic_elf elf = {
+		.elf_class = ELFCLASS64, .encoding = ELFDATA2LSB, .machine = EM_X86_64,
+		.sections = { { .name = ".dynstr", .type = SHT_STRTAB, .data = strings, .size = sizeof(strings) },
+			      { .name = ".dynamic", .type = SHT_DYNAMIC, .data = dynamic, .size = size,
+				.link = 1, .entsize = sizeof(*dynamic) } },
+		.count = dynamic ? 2 : 1,
+	};
+
+	copy_file(synthetic_elf_write(&elf), path);
+}
+
+struct installed {
+	char folder[32], bin[64], lib[64], program[96], library[96];
+};
+
+static void install(struct installed *in)
+{
+	strcpy(in->folder, "/tmp/kaa-launched.XXXXXX");
+	assert_non_null(mkdtemp(in->folder));
+	snprintf(in->bin, sizeof(in->bin), "%s/bin", in->folder);
+	snprintf(in->lib, sizeof(in->lib), "%s/lib", in->folder);
+	snprintf(in->program, sizeof(in->program), "%s/python3", in->bin);
+	snprintf(in->library, sizeof(in->library), "%s/" LIBRARY, in->lib);
+	assert_int_equal(mkdir(in->bin, 0700), 0);
+	assert_int_equal(mkdir(in->lib, 0700), 0);
+	make_program(in->library, NULL, 0);
+}
+
+static void remove_installed(const struct installed *in)
+{
+	unlink(in->library);
+	assert_int_equal(rmdir(in->lib), 0);
+	assert_int_equal(rmdir(in->bin), 0);
+	assert_int_equal(rmdir(in->folder), 0);
+}
+
+/* How many files are looked into; *inode: that of the last. */
+static size_t prepared_by(const struct installed *in, const Elf64_Dyn *dynamic, size_t size,
+			  uint64_t *inode)
+{
+	struct target_files files = {};
+	size_t count;
+
+	make_program(in->program, dynamic, size);
+	assert_ok(launched_python_prepare(&files, in->program));
+	count = files.prepared.count;
+	*inode = count ? files.prepared.data[count - 1].elf->inode : 0;
+	target_files_deinit(&files);
+	unlink(in->program);
+	return count;
+}
+
+#define NEEDED(at) { .d_tag = DT_NEEDED, .d_un = { (at) } }
+#define FOLDERS(tag) { .d_tag = (tag), .d_un = { AT_FOLDERS } }
+
+static void test_library_of_a_launched_python(void **state)
+{
+	static const Elf64_Dyn needed[] = { NEEDED(AT_LIBC), NEEDED(AT_LIBRARY), FOLDERS(DT_RUNPATH), {} };
+	static const Elf64_Dyn old[] = { FOLDERS(DT_RPATH), NEEDED(AT_LIBRARY), NEEDED(AT_STABLE), {} };
+	static const Elf64_Dyn none[] = { NEEDED(AT_LIBC), FOLDERS(DT_RUNPATH), {}, NEEDED(AT_LIBRARY) };
+	static const Elf64_Dyn elsewhere[] = { NEEDED(AT_LIBRARY), {} };
+	static const Elf64_Dyn damaged[] = { FOLDERS(DT_RUNPATH), NEEDED(UINT64_MAX), NEEDED(sizeof(strings)),
+					     NEEDED(sizeof(strings) - 1) };
+	struct installed in;
+	struct stat library;
+	uint64_t inode;
+
+	(void)state;
+	assert_string_equal(strings + AT_LIBRARY, LIBRARY);
+	assert_string_equal(strings + AT_FOLDERS, "/nonexistent:${ORIGIN}/../lib");
+	assert_string_equal(strings + AT_STABLE, "libpython3.so");
+	install(&in);
+	assert_int_equal(stat(in.library, &library), 0);
+	assert_int_equal(prepared_by(&in, needed, sizeof(needed), &inode), 2);
+	assert_int_equal(inode, library.st_ino);
+	assert_int_equal(prepared_by(&in, old, sizeof(old), &inode), 2);
+	assert_int_equal(inode, library.st_ino);
+	assert_int_equal(prepared_by(&in, none, sizeof(none), &inode), 1);
+	assert_int_equal(prepared_by(&in, elsewhere, sizeof(elsewhere), &inode), 1);
+	assert_int_equal(prepared_by(&in, damaged, sizeof(damaged), &inode), 1);
+	assert_int_equal(prepared_by(&in, NULL, 0, &inode), 1);
+	remove_installed(&in);
 }
 
 /* --- trampolines --- */
@@ -245,6 +385,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_descriptors_of_many_files),
 		cmocka_unit_test(test_no_descriptor_left),
+		cmocka_unit_test(test_prepared_file),
+		cmocka_unit_test(test_library_of_a_launched_python),
 		cmocka_unit_test(test_trampolines_of_a_process_that_ended),
 	};
 
