@@ -135,7 +135,7 @@ static void test_no_descriptor_left(void **state)
 
 /* --- files that nobody has mapped yet --- */
 
-/* The first map of the file has what was found out of it before; another one is looked into by itself. */
+/* The first that maps the file has what was found out before; another looks by itself. */
 static void test_prepared_file(void **state)
 {
 	size_t before = open_descriptors();
@@ -168,7 +168,8 @@ static void test_prepared_file(void **state)
 
 /* .dynstr of a program: where names begin. */
 #define LIBRARY "libpython3.99.so.1.0"
-static const char strings[] = "\0libc.so.6\0" LIBRARY "\0/nonexistent:${ORIGIN}/../lib\0libpython3.so";
+static const char strings[] = "\0libc.so.6\0" LIBRARY
+			      "\0/nonexistent:${ORIGIN}/../lib\0libpython3.so";
 enum { AT_LIBC = 1, AT_LIBRARY = 11, AT_FOLDERS = 32, AT_STABLE = 62 };
 
 static void copy_file(int from, const char *path)
@@ -242,11 +243,15 @@ static size_t prepared_by(const struct installed *in, const Elf64_Dyn *dynamic, 
 
 static void test_library_of_a_launched_python(void **state)
 {
-	static const Elf64_Dyn needed[] = { NEEDED(AT_LIBC), NEEDED(AT_LIBRARY), FOLDERS(DT_RUNPATH), {} };
-	static const Elf64_Dyn old[] = { FOLDERS(DT_RPATH), NEEDED(AT_LIBRARY), NEEDED(AT_STABLE), {} };
-	static const Elf64_Dyn none[] = { NEEDED(AT_LIBC), FOLDERS(DT_RUNPATH), {}, NEEDED(AT_LIBRARY) };
+	static const Elf64_Dyn needed[] = { NEEDED(AT_LIBC), NEEDED(AT_LIBRARY),
+					    FOLDERS(DT_RUNPATH), {} };
+	static const Elf64_Dyn old[] = { FOLDERS(DT_RPATH), NEEDED(AT_LIBRARY),
+					 NEEDED(AT_STABLE), {} };
+	static const Elf64_Dyn none[] = { NEEDED(AT_LIBC), FOLDERS(DT_RUNPATH), {},
+					  NEEDED(AT_LIBRARY) };
 	static const Elf64_Dyn elsewhere[] = { NEEDED(AT_LIBRARY), {} };
-	static const Elf64_Dyn damaged[] = { FOLDERS(DT_RUNPATH), NEEDED(UINT64_MAX), NEEDED(sizeof(strings)),
+	static const Elf64_Dyn damaged[] = { FOLDERS(DT_RUNPATH), NEEDED(UINT64_MAX),
+					     NEEDED(sizeof(strings)),
 					     NEEDED(sizeof(strings) - 1) };
 	struct installed in;
 	struct stat library;
