@@ -362,6 +362,8 @@ static void say_late(const struct record_setup *setup,
 		       !much_has_no_samples(&result->cpu_time) &&
 		       setup->options.sampler.time != TIME_BY_CLOCK &&
 		       setup->options.sampler.time != TIME_OF_TASKS;
+	/* Not by --mode and the like, which poll whoever asks. */
+	bool lacks_rights = !setup->options.python && geteuid();
 
 	if (!put_part(&text, late, all))
 		return;
@@ -369,7 +371,7 @@ static void say_late(const struct record_setup *setup,
 		strbuf_printf(&off,
 			      ", so shares may be off by %.0f points: record while fewer programs run, without 'nice'%s",
 			      late_samples_points(late, result->samples),
-			      geteuid() ? ", or as root" : "");
+			      lacks_rights ? ", or as root" : "");
 	message_note("kaa came too late to take %s, because other work had the processors; the next samples stand for that time, too%s",
 		     text.data, off.data);
 }

@@ -178,7 +178,7 @@ static void put_weight(struct answer *a)
 		put_task_times(a);
 		return;
 	}
-	answer_put_seconds(&a->text, a->own->all.period);
+	answer_put_seconds(&a->text, answer_ran(a));
 	strbuf_puts(&a->text,
 		    a->event->kind == EVENT_WALL ? " of threads" :
 		    a->event->kind == EVENT_GIL	 ? " with the GIL" :

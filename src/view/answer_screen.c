@@ -75,3 +75,13 @@ uint64_t answer_time(const struct answer *a)
 		return 0;
 	return metadata->last_sample_time - metadata->first_sample_time;
 }
+
+uint64_t answer_ran(const struct answer *a)
+{
+	uint64_t seen = a->own->all.period;
+
+	if (a->event->kind != EVENT_ON_CPU || a->options->is_filtered)
+		return seen;
+	return seen + answer_recorded_time(a->profile, a->event,
+					   FAULT_WITHOUT_SAMPLES);
+}

@@ -55,6 +55,11 @@ uint64_t answer_recorded_time(const struct profile *profile,
  * does not say, it is the time between the first and the last sample.
  */
 uint64_t answer_time(const struct answer *a);
+/*
+ * The time of the samples, in ns; of CPU time also what the recorder knows to have no
+ * samples, where all of the recording is shown.
+ */
+uint64_t answer_ran(const struct answer *a);
 
 /* answer_tables.c */
 void answer_put_functions(struct answer *a);

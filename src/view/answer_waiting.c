@@ -224,9 +224,7 @@ static void put_kept_off(struct answer *a, uint64_t kept_off, uint64_t ran,
 void answer_note_waiting(struct answer *a)
 {
 	uint64_t time = answer_time(a);
-	uint64_t ran = a->own->all.period +
-		       answer_recorded_time(a->profile, a->event,
-					    FAULT_WITHOUT_SAMPLES);
+	uint64_t ran = answer_ran(a);
 	uint64_t kept_off =
 		answer_recorded_time(a->profile, a->event, FAULT_KEPT_OFF);
 

@@ -976,6 +976,28 @@ static void test_waits_for_a_processor_are_no_sleep(void **state)
 	check_kept_off(2, 5000, "25 % of the time, and its threads waited for one for 5.00 s in all: other");
 }
 
+/* The first line and the note on waits tell of one time: what ran, sampled or not. */
+static void test_cpu_time_is_one(void **state)
+{
+	struct model m;
+	char *part;
+
+	(void)state;
+	init(&m);
+	add_counter(&m, 2000, FAULT_TIME);
+	add_counter(&m, 36, FAULT_WITHOUT_SAMPLES);
+	model_sample(&m, 112000000, MAIN " " F);
+	assert_screen_says(&m, 300, "148 ms CPU in 2.00 s");
+	assert_screen_says(&m, 300, "It had a processor for 7.4 % of the time.");
+	part = screen_with(&m, &(struct answer_options){ .columns = 300,
+							 .is_filtered = true });
+	assert_says(part, "   112 ms CPU   1 sample");
+	free(part);
+	m.profile->events.data[0].kind = EVENT_WALL;
+	assert_screen_says(&m, 300, "112 ms of threads in 2.00 s");
+	model_deinit(&m);
+}
+
 /* A task's outermost frame has its name, which may have blanks. */
 static void coroutine_sample(struct model *m, uint64_t period, const char *words,
 			     const char *coroutine)
@@ -1980,6 +2002,7 @@ int main(void)
 		cmocka_unit_test(test_who_waits_is_told_how_to_see_where),
 		cmocka_unit_test(test_a_loop_that_waits_is_told_of_its_tasks),
 		cmocka_unit_test(test_waits_for_a_processor_are_no_sleep),
+		cmocka_unit_test(test_cpu_time_is_one),
 		cmocka_unit_test(test_tasks_are_named),
 		cmocka_unit_test(test_tasks_whose_numbers_differ_are_one_row),
 		cmocka_unit_test(test_tasks_without_a_name_are_told_by_their_coroutines),
