@@ -248,7 +248,7 @@ static void put_busy(struct diff_screen *s)
 	    (busy_share(&before) < BUSY_SHARE && busy_share(&after) < BUSY_SHARE))
 		return;
 	strbuf_printf(&s->text,
-		      "It waited for a processor for %.0f %% of the time before, %.0f %% after:\n",
+		      "Of the time it could have run, it had no processor for %.0f %% before, %.0f %% after:\n",
 		      busy_share(&before), busy_share(&after));
 	strbuf_puts(&s->text,
 		    "on a busy machine the same work may take more or less CPU time.\n");

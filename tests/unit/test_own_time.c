@@ -421,6 +421,12 @@ static void test_kinds(void **state)
 		  SPENT_IMPORT, "PyImport_ImportModuleLevelObject" },
 		{ "I:eval " F " object_vacall lib:ufunc_generic_fastcall",
 		  SPENT_NATIVE, "ufunc_generic_fastcall" },
+		/* Cython's own call glue, in whichever module. */
+		{ "I:eval " F " lib:__Pyx_CyFunction_CallAsMethod "
+		  "lib:__pyx_pw_3app_1f lib:rand",
+		  SPENT_NATIVE, "__pyx_pw_3app_1f" },
+		{ "I:eval " F " lib:__Pyx_CyFunction_CallAsMethod",
+		  SPENT_INTERPRETER, "-" },
 		/* Call glue that no evaluation function stands behind. */
 		{ "I:eval " F " binary_op1 glue:slot_nb_add "
 		  "glue:cfunction_vectorcall_O",
