@@ -309,6 +309,20 @@ static void put_cell(struct answer *a,
 	strbuf_puts(&a->text, "  ");
 }
 
+/* Where it is not defined anywhere the name has that room, too: "[no Python code]". */
+static void put_function(struct answer *a, const struct own_entry *entry,
+			 size_t name, size_t place)
+{
+	if (!*name_place(a, entry)) {
+		put_cell(a, fit_name, name_function(a, entry), name + 2 + place);
+		return;
+	}
+	put_cell(a, fit_name, name_function(a, entry), name);
+	/* Libraries are told by the beginning of their names, files by its end. */
+	put_cell(a, entry->is_python ? fit_end : fit_name, name_place(a, entry),
+		 place);
+}
+
 /* Returns whether there is more than what has room. */
 static bool put_spent(struct answer *a, const struct own_entry *entry,
 		      size_t columns)
@@ -342,10 +356,7 @@ void answer_put_functions(struct answer *a)
 		const struct own_entry *entry = &all->data[i];
 
 		put_weights(a, entry);
-		put_cell(a, fit_name, name_function(a, entry), name);
-		/* Libraries are told by the beginning of their names, files by its end. */
-		put_cell(a, entry->is_python ? fit_end : fit_name,
-			 name_place(a, entry), place);
+		put_function(a, entry, name, place);
 		has_more |= put_spent(a, entry, spent);
 		answer_end_line(a);
 	}

@@ -205,6 +205,21 @@ static void test_time_without_python_is_of_its_library(void **state)
 	model_deinit(&m);
 }
 
+/* Defined nowhere, it has the room of that column. */
+static void test_time_without_python_keeps_its_name(void **state)
+{
+	struct model m;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 995000000,
+		     MAIN " I:eval py:py::f:/srv/a_long_name_of_a_folder/and_another_one/app.py@3 list_sort_of_a_long_name");
+	model_sample(&m, 4000000, "start:_start Py_FinalizeEx");
+	assert_screen_says(&m, 80, " [no Python code] ");
+	assert_screen_says(&m, 60, " [no Python code] ");
+	model_deinit(&m);
+}
+
 static void test_time_without_python_may_be_of_no_library(void **state)
 {
 	struct model m;
@@ -1972,6 +1987,7 @@ int main(void)
 		cmocka_unit_test(test_the_hot_function_comes_first),
 		cmocka_unit_test(test_time_without_python_is_of_its_programs),
 		cmocka_unit_test(test_time_without_python_is_of_its_library),
+		cmocka_unit_test(test_time_without_python_keeps_its_name),
 		cmocka_unit_test(test_time_without_python_may_be_of_no_library),
 		cmocka_unit_test(test_time_in_libraries_may_count_for_who_calls_them),
 		cmocka_unit_test(test_libraries_are_no_news_where_little_is_in_them),
