@@ -213,7 +213,8 @@ static void test_time_without_python_keeps_its_name(void **state)
 	(void)state;
 	init(&m);
 	model_sample(&m, 995000000,
-		     MAIN " I:eval py:py::f:/srv/a_long_name_of_a_folder/and_another_one/app.py@3 list_sort_of_a_long_name");
+		     MAIN " I:eval py:py::f:/srv/a_long_name_of_a_folder/and_another_one/app.py@3 "
+			  "list_sort_of_a_long_name");
 	model_sample(&m, 4000000, "start:_start Py_FinalizeEx");
 	assert_screen_says(&m, 80, " [no Python code] ");
 	assert_screen_says(&m, 60, " [no Python code] ");
