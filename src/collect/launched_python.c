@@ -2,7 +2,6 @@
 #include "collect/launched_python.h"
 
 #include <elf.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -153,7 +153,6 @@ static struct error *load(struct target_files *files, struct target_file *file,
 	return error;
 }
 
-/* The vdso is in no file. */
 static struct error *prepare(const char *path, struct module *module)
 {
 	int fd = mapped_file_open_path(0, path);
