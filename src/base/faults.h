@@ -97,6 +97,8 @@ struct fault {
 #define FAULT_TIME "recorded time in us"
 #define FAULT_WITHOUT_SAMPLES "CPU time without samples in us"
 #define FAULT_WALL_WITHOUT_SAMPLES "wall time without samples in us"
+/* Beside that: what threads, not their tasks, have samples of. */
+#define FAULT_WALL_WITH_SAMPLES "wall time with samples in us"
 /* For how long threads could have run and had no CPU; of some of them, where kaa cannot ask all. */
 #define FAULT_KEPT_OFF "time without a CPU in us"
 #define FAULT_UNENDED_WAITS "waits that had not ended in us"

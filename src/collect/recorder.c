@@ -287,7 +287,7 @@ static struct error *open_waits(struct recorder *recorder)
 	recorder->long_waits.tracking = &recorder->tracking;
 	if (!error && !waits->schedule_start)
 		notes_tell(&recorder->notes,
-			   "the kernel hides its names from this user: off-cpu says 'kernel' and not which system call; root has them, and a kaa with cap_syslog, too");
+			   "the kernel hides its names from this user: off-cpu says 'waiting' and not which system call; root has them, and a kaa with cap_syslog, too");
 	return error;
 }
 
@@ -518,6 +518,12 @@ static uint64_t wall_time_without_samples(const struct recorder *recorder)
 	return is_by_clock(recorder) ? poll_counts(recorder).untold : 0;
 }
 
+static uint64_t wall_time_with_samples(const struct recorder *recorder)
+{
+	return wall_time_without_samples(recorder) ? poll_counts(recorder).told :
+						     0;
+}
+
 /* Of time that the kernel does not count. */
 static struct poll_counts coarse(const struct recorder *recorder)
 {
@@ -621,6 +627,8 @@ static struct error *put_summary(struct recorder *recorder)
 		{ { FAULT_WALL_WITHOUT_SAMPLES,
 		    strlen(FAULT_WALL_WITHOUT_SAMPLES) },
 		  wall_time_without_samples(recorder) / 1000 },
+		{ { FAULT_WALL_WITH_SAMPLES, strlen(FAULT_WALL_WITH_SAMPLES) },
+		  wall_time_with_samples(recorder) / 1000 },
 		{ { FAULT_KEPT_OFF, strlen(FAULT_KEPT_OFF) },
 		  kept_off(recorder) / 1000 },
 		{ { FAULT_UNENDED_WAITS, strlen(FAULT_UNENDED_WAITS) },

@@ -482,13 +482,13 @@ static void doubt_wall_time(const struct profile *profile,
 {
 	uint64_t missing =
 		answer_recorded_time(profile, event, FAULT_WALL_WITHOUT_SAMPLES);
-	uint64_t seen = own->all.period;
-	uint64_t all = answer_recorded_time(profile, event, FAULT_TIME);
+	uint64_t seen =
+		answer_recorded_time(profile, event, FAULT_WALL_WITH_SAMPLES);
 
-	/* It is of threads, and their tasks have many times as much. */
-	if (event->kind == EVENT_TASKS)
-		seen = all > missing ? all - missing : 0;
-	if (event_kind_is_wall(event->kind) &&
+	/* Of threads: their tasks have many times as much. */
+	if (!seen && event->kind != EVENT_TASKS)
+		seen = own->all.period;
+	if (event_kind_is_wall(event->kind) && seen &&
 	    fault_is_untold(missing, seen + missing))
 		put_missing(missing, seen, "wall", out);
 }

@@ -7,7 +7,7 @@ const char *event_time_name(enum event_kind kind)
 	case EVENT_WALL:
 		return "wall time";
 	case EVENT_TASKS:
-		return "time of tasks";
+		return "time of tasks and threads";
 	case EVENT_GIL:
 		return "time with the GIL";
 	case EVENT_WAIT:

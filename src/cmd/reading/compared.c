@@ -105,7 +105,7 @@ static const char *what_is_compared(const struct profile_event *event)
 	case EVENT_WALL:
 		return "Compared is the wall time of a run; --by share compares shares of it.";
 	case EVENT_TASKS:
-		return "Compared is the time of tasks of a run; --by share compares shares of it.";
+		return "Compared is the time of tasks and threads of a run; --by share compares shares of it.";
 	case EVENT_WAIT:
 		return "Compared is the waiting time of a run; --by share compares shares of it.";
 	case EVENT_GIL:
