@@ -162,6 +162,7 @@ struct error *python_threads_sampled(struct python_threads *threads,
 		thread->since = sample->time;
 	if (ident)
 		thread->ident = ident;
+	thread->sampled = true;
 	return want(threads, thread);
 }
 
@@ -176,16 +177,28 @@ struct error *python_threads_began(struct python_threads *threads,
 	return add_thread(threads, target, tid, time, &thread);
 }
 
-/* Those that have just begun; after a few looks in vain only with their samples. */
-static struct error *want_nameless(struct python_threads *threads)
+/* It has just begun; after a few looks in vain its samples count. */
+static bool is_new(const struct python_threads *threads,
+		   const struct python_thread *thread)
+{
+	return threads->from_beginning && !thread->name &&
+	       thread->in_vain <= SOON_TIMES;
+}
+
+/* Those that are new, and those whose last samples came too soon after a look. */
+static struct error *want_due(struct python_threads *threads)
 {
 	struct error *error = NULL;
 
+	if (!threads->from_beginning && threads->now < threads->next_due)
+		return NULL;
+	threads->next_due = threads->now + LOOK_SOON_MS;
 	for (size_t i = 0; i < threads->list.count && !error; i++) {
 		struct python_thread *thread = &threads->list.data[i];
 
-		if (thread->target && !thread->name &&
-		    thread->in_vain <= SOON_TIMES && has_names(thread->target))
+		if (thread->target &&
+		    (thread->sampled || is_new(threads, thread)) &&
+		    has_names(thread->target))
 			error = want(threads, thread);
 	}
 	return error;
@@ -420,6 +433,7 @@ static struct error *settle_thread(struct python_threads *threads,
 				   struct python_thread *thread)
 {
 	thread->wanted = false;
+	thread->sampled = false;
 	if (thread->found) {
 		thread->in_vain = 0;
 		thread->next_look = threads->now + LOOK_AGAIN_MS;
@@ -473,11 +487,10 @@ static void earn_credit(struct python_threads *threads)
 
 struct error *python_threads_end_round(struct python_threads *threads)
 {
-	struct error *error = NULL;
+	struct error *error;
 
 	earn_credit(threads);
-	if (threads->from_beginning)
-		error = want_nameless(threads);
+	error = want_due(threads);
 	while (!error && threads->wanted.count && threads->credit > 0) {
 		struct target *target =
 			threads->list.data[threads->wanted.data[0]].target;

@@ -4,7 +4,7 @@
  * the threads that samples were taken of.
  *
  * A name is read at the end of the round that brings a thread's first sample with
- * Python frames, and again from time to time while samples come; or, where threads
+ * Python frames, and again from time to time where samples came since; or, where threads
  * are looked for from their beginning, soon after that. It costs the recorder at most
  * a hundredth of a processor: what is beyond that waits. A thread that ends before has
  * no name.
@@ -41,6 +41,8 @@ struct python_thread {
 	char *found;
 	/* In ms of CLOCK_MONOTONIC: no look before. */
 	int64_t next_look;
+	/* Since the last look; there may be no more, so that it is worth another. */
+	bool sampled;
 	/* Looks in vain, one after the other. */
 	unsigned int in_vain;
 	/* In python_threads.wanted. */
@@ -68,6 +70,8 @@ struct python_threads {
 	/* Of the look at hand: pthread_self(), native_id to index. */
 	struct map by_ident;
 	struct map by_native_id;
+	/* In ms of CLOCK_MONOTONIC: those that are due are looked up again. */
+	int64_t next_due;
 	/* The last round's time in ms, and what looks may cost by now in us. */
 	int64_t now;
 	int64_t credit;

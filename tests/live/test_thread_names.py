@@ -224,6 +224,17 @@ def test_a_program_without_threads_has_its_comm(kaa, newest_python, tmp_path):
 
 
 @pytest.mark.usefixtures("bpf")
+def test_a_name_that_comes_with_the_last_samples(kaa, newest_python, tmp_path):
+    """Nobody had a name at the looks before, and there are no samples that lead to another one."""
+    data, script = tmp_path / "perf.data", tmp_path / "busy.py"
+    script.write_text("import sys, time\nassert 'threading' not in sys.modules\nwhile time.process_time() < 0.5: pass\n"
+                      "import threading\ntime.sleep(3)\n")
+    kaa("record", "-F", "999", "-g", "-o", data, *newest_python.command, script)
+    found = samples(kaa, data)
+    assert found and {name for _, name in found} == {"MainThread"}
+
+
+@pytest.mark.usefixtures("bpf")
 def test_what_ran_before_exec_has_its_own_name(kaa, newest_python, tmp_path):
     data, script = tmp_path / "perf.data", tmp_path / "busy.py"
     # Until its name has been read, however late: that is some tenths of a second after the thread was noticed.
