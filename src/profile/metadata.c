@@ -81,13 +81,22 @@ static const char valued[] = "CDFcekoz";
 /* How many words an option takes; 0: one, or two. */
 static size_t option_words(const char *word)
 {
-	static const char *const known[] = { "--off-cpu", "--native", "--async",
-					     "--view" };
+	static const struct {
+		const char *name;
+		size_t words;
+	} known[] = {
+		{ "--off-cpu", 1 },  { "--native", 1 },	  { "--async", 1 },
+		{ "--view", 1 },     { "--mode", 2 },	  { "--duration", 2 },
+		{ "--output", 2 },   { "--freq", 2 },	  { "--count", 2 },
+		{ "--event", 2 },    { "--clock", 2 },	  { "--clockid", 2 },
+		{ "--delay", 2 },    { "--cpu", 2 },	  { "--python", 2 },
+		{ "--call-graph", 2 },
+	};
 
 	if (word[1] == '-') {
 		for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-			if (!strcmp(word, known[i]))
-				return 1;
+			if (!strcmp(word, known[i].name))
+				return known[i].words;
 		return strchr(word, '=') != NULL;
 	}
 	word += 1 + strspn(word + 1, flags);

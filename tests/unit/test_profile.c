@@ -622,6 +622,8 @@ static void test_where_the_program_begins(void **state)
 	assert_program("kaa record prog -x", "prog");
 	assert_program("kaa record -F 99 -o data -gv prog", "prog");
 	assert_program("kaa record -F99 --off-cpu --event=x prog", "prog");
+	assert_program("kaa record --mode wall --duration 3 prog", "prog");
+	assert_program("kaa record --mode", NULL);
 	assert_program("kaa record -g -- -prog", "-prog");
 	assert_program("kaa record --mmap-pages 8 prog", NULL);
 	assert_program("kaa record --mmap-pages --off-cpu prog", NULL);
