@@ -140,6 +140,9 @@ static void reap(struct loop *loop)
 	    info.si_code == CLD_STOPPED)
 		return;
 	loop->kept_off = read_kept_off(launch->pid);
+	if (!loop->is_over &&
+	    !process_ran("", launch->pid, 0, &loop->command_ran))
+		loop->command_ran = 0;
 	if (waitpid(launch->pid, &status, WNOHANG) == launch->pid) {
 		loop->status = status;
 		loop->child_gone = true;
@@ -302,6 +305,7 @@ struct error *loop_run(struct loop *loop)
 			error = handle(loop);
 		round_forget(loop->round);
 	}
+	loop->is_over = true;
 	return error;
 }
 
@@ -319,6 +323,11 @@ void loop_wait_for_command(struct loop *loop)
 			return;
 		handle_signals(loop);
 	}
+}
+
+uint64_t loop_command_ran(const struct loop *loop)
+{
+	return loop->command_ran;
 }
 
 uint64_t loop_kept_off(const struct loop *loop)

@@ -59,6 +59,9 @@ struct loop {
 	/* See loop_kept_off(); and what it had waited before it was let go. */
 	uint64_t kept_off;
 	uint64_t kept_off_before;
+	/* See loop_command_ran(). */
+	bool is_over;
+	uint64_t command_ran;
 };
 #define LOOP_INIT { .epoll_fd = -1, .signal_fd = -1, .status = -1 }
 
@@ -86,5 +89,11 @@ void loop_wait_for_command(struct loop *loop);
  * in ns; 0: not known.
  */
 uint64_t loop_kept_off(const struct loop *loop);
+
+/*
+ * The CPU time of the command, without what it has started, in ns, as exactly as the
+ * kernel's clock ticks; 0 unless it ended while it was recorded.
+ */
+uint64_t loop_command_ran(const struct loop *loop);
 
 #endif

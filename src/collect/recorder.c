@@ -466,13 +466,28 @@ struct error *recorder_run(struct recorder *recorder)
 
 /* --- the end --- */
 
+/* All that the command ran was to be recorded; of a poller that came late, more than it saw. */
+static uint64_t command_ran(const struct recorder *recorder)
+{
+	const struct recorder_options *options = &recorder->options;
+
+	return options->records_launch && options->sampler.inherit &&
+			       !options->delay_ms &&
+			       options->sampler.time == TIME_ON_CPU ?
+		       loop_command_ran(&recorder->loop) :
+		       0;
+}
+
 static struct poll_counts poll_counts(const struct recorder *recorder)
 {
 	const struct source_poll *polls = recorder->source->source->polls;
 	struct poll_counts counts = {};
 
-	if (polls)
-		polls->counts(recorder->source, &counts);
+	if (!polls)
+		return counts;
+	polls->counts(recorder->source, &counts);
+	if (counts.ran && counts.ran < command_ran(recorder))
+		counts.ran = command_ran(recorder);
 	return counts;
 }
 

@@ -24,6 +24,8 @@ PROGRAMS = pathlib.Path(__file__).parent / "programs"
 IMAGE_BASE = script_output.PYTHON_RANGE.start
 # Frames that perf shows of a stack unless it is told otherwise.
 PERF_MAX_STACK = 127
+# perf reads a file in the mount namespace of the last process that has mapped it, or of who has its number by now: here nobody.
+ALONE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
 # What samply's paths have and the lines of perf and kaa have not: the folders.
 BASENAME = re.compile("^/.*/")
 
@@ -90,7 +92,7 @@ def kaas_samples(kaa, data, *options):
 def perfs_samples(perf, data, *options, fields=""):
     """Without those of the event that carries the Python names."""
     fields = "comm,tid,time,period,event,ip,sym,symoff,dso" + fields
-    text = perf("script", "--ns", "--no-inline", "-F", fields, "-i", data, *options).stdout
+    text = perf.inside(ALONE)("script", "--ns", "--no-inline", "-F", fields, "-i", data, *options).stdout
     return [sample for sample in script_output.parse(text) if sample.event != "kaa"]
 
 
