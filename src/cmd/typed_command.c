@@ -277,31 +277,31 @@ static struct error *compare_with_shell(struct typed_command *command,
 	return NULL;
 }
 
+/* The file that may have a first line which says what runs it. */
+static const char *script_of(const struct typed_command *command,
+			     const char *name)
+{
+	return command->interpreter ? name : command->file;
+}
+
 /* The Python that env finds for the first line of a script. */
 static struct error *compare_python_of_line(struct typed_command *command,
 					    const struct invoker *invoker,
-					    const char *name, const char *path)
+					    const char *name)
 {
-	const char *file = command->interpreter ? name : command->file;
-	_cleanup_free_ char *python = NULL;
 	struct script script;
-	struct error *error;
 
-	if (!read_script(file, &script) || !script.is_python ||
-	    script.carriage_return || strchr(script.program, '/'))
+	/* What is not found is env's to say. */
+	if (!read_script(script_of(command, name), &script) ||
+	    !script.is_python || script.carriage_return ||
+	    strchr(script.program, '/') || !command->program)
 		return NULL;
-	error = launch_find(script.program, path, &python);
-	if (!error)
-		return compare_with_shell(command, invoker, script.program,
-					  python);
-	/* That is env's to say. */
-	error_destroy(error);
-	return NULL;
+	return compare_with_shell(command, invoker, script.program,
+				  command->program);
 }
 
 static struct error *compare(struct typed_command *command,
-			     const struct invoker *invoker, const char *name,
-			     const char *path)
+			     const struct invoker *invoker, const char *name)
 {
 	const char *first = command->words.data[0];
 	struct error *error = NULL;
@@ -314,16 +314,15 @@ static struct error *compare(struct typed_command *command,
 	if (error || command->searched.shell_file ||
 	    (command->searched.name && !invoker->typed.shell_path))
 		return error;
-	return compare_python_of_line(command, invoker, name, path);
+	return compare_python_of_line(command, invoker, name);
 }
 
 static struct error *find_program(struct typed_command *command,
 				  const char *name, const char *path)
 {
-	const char *file = command->interpreter ? name : command->file;
 	struct script script;
 
-	if (read_script(file, &script))
+	if (read_script(script_of(command, name), &script))
 		error_destroy(launch_find(script.program, path,
 					  &command->program));
 	else if (!(command->program = strdup(command->file)))
@@ -366,7 +365,7 @@ static struct error *find(struct typed_command *command,
 	if (!error)
 		error = find_program(command, name, path);
 	if (!error)
-		error = compare(command, invoker, name, path);
+		error = compare(command, invoker, name);
 	return error;
 }
 

@@ -346,151 +346,151 @@ static void test_other_events_do_not_count(void **state)
 
 /* --- Kinds -------------------------------------------------------------- */
 
+static const struct {
+	const char *stack;
+	enum spent_kind kind;
+	/* A function's name, "-": none. */
+	const char *subject;
+} kinds[] = {
+	{ "I:eval " F, SPENT_INTERPRETER, "-" },
+	{ "I:eval " F " I:eval", SPENT_INTERPRETER, "-" },
+	{ "I:eval " F " PyObject_GetAttr", SPENT_INTERPRETER, "-" },
+	{ "I:eval " F " PyNumber_Add long_add", SPENT_NATIVE,
+	  "long_add" },
+	{ "I:eval " F " PyObject_GetItem list_subscript.cold",
+	  SPENT_NATIVE, "list_subscript.cold" },
+	/* What Python code called, not what that calls. */
+	{ "I:eval " F " list_sort unicode_compare", SPENT_NATIVE,
+	  "list_sort" },
+	{ "I:eval " F " lib:PyObject_Own", SPENT_NATIVE,
+	  "PyObject_Own" },
+	{ "I:eval " F " list_append realloc k:__x64_sys_mremap",
+	  SPENT_ALLOCATION, "realloc" },
+	{ "I:eval " F " lib:je_malloc", SPENT_ALLOCATION, "je_malloc" },
+	{ "I:eval " F " _PyObject_GC_Alloc gc_collect_main free",
+	  SPENT_GC, "gc_collect_main" },
+	/* A function without a name, in such a file. */
+	{ "I:eval " F " lib:free.so+0x40", SPENT_NATIVE,
+	  "free.so+0x40" },
+	/* As Python calls what no symbol names. */
+	{ "I:eval " F " list.sort int.tp_richcompare", SPENT_NATIVE,
+	  "list.sort" },
+	{ "I:eval " F " python3.11+0x40 set.tp_traverse lib:app.T.tp_traverse",
+	  SPENT_GC, "set.tp_traverse" },
+	{ "I:eval " F " gc.collect python3.11+0x40", SPENT_GC,
+	  "gc.collect" },
+	{ "I:eval " F " _imp.create_dynamic lib:app.init", SPENT_IMPORT,
+	  "_imp.create_dynamic" },
+	{ "I:eval " F " __import__ dict.get", SPENT_IMPORT, "__import__" },
+	{ "I:eval " F " type.__call__ set.__init__", SPENT_NATIVE,
+	  "set.__init__" },
+	{ "I:eval " F " lib:gc.collect", SPENT_NATIVE, "gc.collect" },
+	/* What has no name calls a library, and that has one. */
+	{ "I:eval " F " python3.11+0x40 lib:deflate lib:longest_match",
+	  SPENT_NATIVE, "deflate" },
+	{ "I:eval " F " python3.11+0x40 lib:libother.so+0x40 lib:deflate",
+	  SPENT_NATIVE, "deflate" },
+	{ "I:eval " F " python3.11+0x40 python3.11+0x80 int.__pow__ PyLong_New",
+	  SPENT_NATIVE, "int.__pow__" },
+	{ "I:eval " F " python3.11+0x40 c:memcpy", SPENT_NATIVE,
+	  "python3.11+0x40" },
+	{ "I:eval " F " lib:libother.so+0x40 PyUnicode_New",
+	  SPENT_NATIVE, "libother.so+0x40" },
+	{ "I:eval " F " python3.11+0x40 lib:grow c:malloc",
+	  SPENT_ALLOCATION, "malloc" },
+	/* A library may have a function of that name. */
+	{ "I:eval " F " lib:collect", SPENT_NATIVE, "collect" },
+	{ "I:eval " F " os_read k:entry_SYSCALL_64 k:do_syscall_64 "
+	  "k:__x64_sys_read k:vfs_read",
+	  SPENT_KERNEL, "__x64_sys_read" },
+	{ "I:eval " F " lib:fill k:asm_exc_page_fault k:exc_page_fault",
+	  SPENT_KERNEL, "asm_exc_page_fault" },
+	{ "I:eval " F " k:unheard_of k:of_this", SPENT_KERNEL,
+	  "unheard_of" },
+	/* A timer or a device, while this was at work. */
+	{ "I:eval " F " list_sort k:asm_sysvec_apic_timer_interrupt "
+	  "k:__irq_exit_rcu k:net_rx_action",
+	  SPENT_NATIVE, "list_sort" },
+	{ "I:eval " F " k:asm_common_interrupt k:handle_softirqs",
+	  SPENT_INTERPRETER, "-" },
+	{ "I:eval " F " PyEval_RestoreThread take_gil k:futex",
+	  SPENT_GIL, "PyEval_RestoreThread" },
+	{ "I:eval " F " PyImport_ImportModuleLevelObject malloc",
+	  SPENT_IMPORT, "PyImport_ImportModuleLevelObject" },
+	{ "I:eval " F " object_vacall lib:ufunc_generic_fastcall",
+	  SPENT_NATIVE, "ufunc_generic_fastcall" },
+	/* Cython's own call glue, in whichever module. */
+	{ "I:eval " F " lib:__Pyx_CyFunction_CallAsMethod "
+	  "lib:__pyx_pw_3app_1f lib:rand",
+	  SPENT_NATIVE, "__pyx_pw_3app_1f" },
+	{ "I:eval " F " lib:__Pyx_CyFunction_CallAsMethod",
+	  SPENT_INTERPRETER, "-" },
+	/* Call glue that no evaluation function stands behind. */
+	{ "I:eval " F " binary_op1 glue:slot_nb_add "
+	  "glue:cfunction_vectorcall_O",
+	  SPENT_INTERPRETER, "-" },
+	{ "I:eval " F " glue:cfunction_vectorcall_O", SPENT_INTERPRETER,
+	  "-" },
+	{ "I:eval " F " binary_op1 glue:slot_nb_add builtin_abs "
+	  "long_abs",
+	  SPENT_NATIVE, "builtin_abs" },
+	{ "I:eval " F " list_sort glue:cfunction_vectorcall_O builtin_abs",
+	  SPENT_NATIVE, "list_sort" },
+	/* Without a name, and it starts nothing there: replace() of str.replace(). */
+	{ "I:eval " F " nameless:python3.11+0x40 c:memcpy", SPENT_NATIVE,
+	  "python3.11+0x40" },
+	{ "I:eval " F " PyObject_Vectorcall glue:python3.11+0x80 "
+	  "nameless:python3.11+0x40",
+	  SPENT_NATIVE, "python3.11+0x40" },
+	{ "I:eval " F " glue:python3.11+0x80", SPENT_INTERPRETER, "-" },
+	{ "0x1000", SPENT_NATIVE, "-" },
+	/* A library's own thread: who works there, not what started it. */
+	{ "start:clone3 start:start_thread lib:blas_thread_server "
+	  "lib:dgemm_kernel",
+	  SPENT_NATIVE, "dgemm_kernel" },
+	{ "start:clone3 start:start_thread lib:pack c:memcpy",
+	  SPENT_NATIVE, "pack" },
+	{ "start:clone3 c:memcpy c:copy_tail", SPENT_NATIVE,
+	  "copy_tail" },
+	{ "start:clone3 start:start_thread", SPENT_NATIVE,
+	  "start_thread" },
+	{ "m:[truncated] lib:dgemm_kernel lib:unpack", SPENT_NATIVE,
+	  "unpack" },
+	{ "start:clone3 lib:blas_thread_server c:sched_yield "
+	  "k:__x64_sys_sched_yield",
+	  SPENT_KERNEL, "__x64_sys_sched_yield" },
+	{ "start:clone3 lib:grow c:malloc", SPENT_ALLOCATION, "malloc" },
+	/* It calls Python's functions, and they are not at work for themselves. */
+	{ "start:clone3 lib:callback PyErr_Occurred PyUnicode_New",
+	  SPENT_NATIVE, "callback" },
+	{ "start:_start tool_main PyUnicode_New c:memset", SPENT_NATIVE,
+	  "tool_main" },
+	/* Before and behind all Python code; within it is what else it is. */
+	{ "start:_start Py_InitializeFromConfig PyUnicode_New c:memset",
+	  SPENT_START, "-" },
+	{ "start:_start Py_InitializeFromConfig.cold k:asm_exc_page_fault",
+	  SPENT_START, "-" },
+	{ "start:_start Py_FinalizeEx gc_collect_main", SPENT_END, "-" },
+	{ "start:_start Py_FinalizeEx c:free", SPENT_END, "-" },
+	{ "start:_start Py_FinalizeEx take_gil", SPENT_GIL, "take_gil" },
+	{ "start:_start lib:Py_FinalizeEx", SPENT_NATIVE, "Py_FinalizeEx" },
+	{ "start:_start Py_FinalizeEx I:eval " F " builtin_len", SPENT_NATIVE,
+	  "builtin_len" },
+	{ "I:eval " F " Py_FinalizeEx gc_collect_main", SPENT_GC,
+	  "gc_collect_main" },
+};
+
 static void test_kinds(void **state)
 {
-	static const struct {
-		const char *stack;
-		enum spent_kind kind;
-		/* A function's name, "-": none. */
-		const char *subject;
-	} cases[] = {
-		{ "I:eval " F, SPENT_INTERPRETER, "-" },
-		{ "I:eval " F " I:eval", SPENT_INTERPRETER, "-" },
-		{ "I:eval " F " PyObject_GetAttr", SPENT_INTERPRETER, "-" },
-		{ "I:eval " F " PyNumber_Add long_add", SPENT_NATIVE,
-		  "long_add" },
-		{ "I:eval " F " PyObject_GetItem list_subscript.cold",
-		  SPENT_NATIVE, "list_subscript.cold" },
-		/* What Python code called, not what that calls. */
-		{ "I:eval " F " list_sort unicode_compare", SPENT_NATIVE,
-		  "list_sort" },
-		{ "I:eval " F " lib:PyObject_Own", SPENT_NATIVE,
-		  "PyObject_Own" },
-		{ "I:eval " F " list_append realloc k:__x64_sys_mremap",
-		  SPENT_ALLOCATION, "realloc" },
-		{ "I:eval " F " lib:je_malloc", SPENT_ALLOCATION, "je_malloc" },
-		{ "I:eval " F " _PyObject_GC_Alloc gc_collect_main free",
-		  SPENT_GC, "gc_collect_main" },
-		/* A function without a name, in such a file. */
-		{ "I:eval " F " lib:free.so+0x40", SPENT_NATIVE,
-		  "free.so+0x40" },
-		/* As Python calls what no symbol names. */
-		{ "I:eval " F " list.sort int.tp_richcompare", SPENT_NATIVE,
-		  "list.sort" },
-		{ "I:eval " F " python3.11+0x40 set.tp_traverse lib:app.T.tp_traverse",
-		  SPENT_GC, "set.tp_traverse" },
-		{ "I:eval " F " gc.collect python3.11+0x40", SPENT_GC,
-		  "gc.collect" },
-		{ "I:eval " F " _imp.create_dynamic lib:app.init", SPENT_IMPORT,
-		  "_imp.create_dynamic" },
-		{ "I:eval " F " __import__ dict.get", SPENT_IMPORT, "__import__" },
-		{ "I:eval " F " type.__call__ set.__init__", SPENT_NATIVE,
-		  "set.__init__" },
-		{ "I:eval " F " lib:gc.collect", SPENT_NATIVE, "gc.collect" },
-		/* What has no name calls a library, and that has one. */
-		{ "I:eval " F " python3.11+0x40 lib:deflate lib:longest_match",
-		  SPENT_NATIVE, "deflate" },
-		{ "I:eval " F " python3.11+0x40 lib:libother.so+0x40 lib:deflate",
-		  SPENT_NATIVE, "deflate" },
-		{ "I:eval " F " python3.11+0x40 python3.11+0x80 int.__pow__ PyLong_New",
-		  SPENT_NATIVE, "int.__pow__" },
-		{ "I:eval " F " python3.11+0x40 c:memcpy", SPENT_NATIVE,
-		  "python3.11+0x40" },
-		{ "I:eval " F " lib:libother.so+0x40 PyUnicode_New",
-		  SPENT_NATIVE, "libother.so+0x40" },
-		{ "I:eval " F " python3.11+0x40 lib:grow c:malloc",
-		  SPENT_ALLOCATION, "malloc" },
-		/* A library may have a function of that name. */
-		{ "I:eval " F " lib:collect", SPENT_NATIVE, "collect" },
-		{ "I:eval " F " os_read k:entry_SYSCALL_64 k:do_syscall_64 "
-		  "k:__x64_sys_read k:vfs_read",
-		  SPENT_KERNEL, "__x64_sys_read" },
-		{ "I:eval " F " lib:fill k:asm_exc_page_fault k:exc_page_fault",
-		  SPENT_KERNEL, "asm_exc_page_fault" },
-		{ "I:eval " F " k:unheard_of k:of_this", SPENT_KERNEL,
-		  "unheard_of" },
-		/* A timer or a device, while this was at work. */
-		{ "I:eval " F " list_sort k:asm_sysvec_apic_timer_interrupt "
-		  "k:__irq_exit_rcu k:net_rx_action",
-		  SPENT_NATIVE, "list_sort" },
-		{ "I:eval " F " k:asm_common_interrupt k:handle_softirqs",
-		  SPENT_INTERPRETER, "-" },
-		{ "I:eval " F " PyEval_RestoreThread take_gil k:futex",
-		  SPENT_GIL, "PyEval_RestoreThread" },
-		{ "I:eval " F " PyImport_ImportModuleLevelObject malloc",
-		  SPENT_IMPORT, "PyImport_ImportModuleLevelObject" },
-		{ "I:eval " F " object_vacall lib:ufunc_generic_fastcall",
-		  SPENT_NATIVE, "ufunc_generic_fastcall" },
-		/* Cython's own call glue, in whichever module. */
-		{ "I:eval " F " lib:__Pyx_CyFunction_CallAsMethod "
-		  "lib:__pyx_pw_3app_1f lib:rand",
-		  SPENT_NATIVE, "__pyx_pw_3app_1f" },
-		{ "I:eval " F " lib:__Pyx_CyFunction_CallAsMethod",
-		  SPENT_INTERPRETER, "-" },
-		/* Call glue that no evaluation function stands behind. */
-		{ "I:eval " F " binary_op1 glue:slot_nb_add "
-		  "glue:cfunction_vectorcall_O",
-		  SPENT_INTERPRETER, "-" },
-		{ "I:eval " F " glue:cfunction_vectorcall_O", SPENT_INTERPRETER,
-		  "-" },
-		{ "I:eval " F " binary_op1 glue:slot_nb_add builtin_abs "
-		  "long_abs",
-		  SPENT_NATIVE, "builtin_abs" },
-		{ "I:eval " F " list_sort glue:cfunction_vectorcall_O builtin_abs",
-		  SPENT_NATIVE, "list_sort" },
-		/* Without a name, and it starts nothing there: replace() of str.replace(). */
-		{ "I:eval " F " nameless:python3.11+0x40 c:memcpy", SPENT_NATIVE,
-		  "python3.11+0x40" },
-		{ "I:eval " F " PyObject_Vectorcall glue:python3.11+0x80 "
-		  "nameless:python3.11+0x40",
-		  SPENT_NATIVE, "python3.11+0x40" },
-		{ "I:eval " F " glue:python3.11+0x80", SPENT_INTERPRETER, "-" },
-		{ "0x1000", SPENT_NATIVE, "-" },
-		/* A library's own thread: who works there, not what started it. */
-		{ "start:clone3 start:start_thread lib:blas_thread_server "
-		  "lib:dgemm_kernel",
-		  SPENT_NATIVE, "dgemm_kernel" },
-		{ "start:clone3 start:start_thread lib:pack c:memcpy",
-		  SPENT_NATIVE, "pack" },
-		{ "start:clone3 c:memcpy c:copy_tail", SPENT_NATIVE,
-		  "copy_tail" },
-		{ "start:clone3 start:start_thread", SPENT_NATIVE,
-		  "start_thread" },
-		{ "m:[truncated] lib:dgemm_kernel lib:unpack", SPENT_NATIVE,
-		  "unpack" },
-		{ "start:clone3 lib:blas_thread_server c:sched_yield "
-		  "k:__x64_sys_sched_yield",
-		  SPENT_KERNEL, "__x64_sys_sched_yield" },
-		{ "start:clone3 lib:grow c:malloc", SPENT_ALLOCATION, "malloc" },
-		/* It calls Python's functions, and they are not at work for themselves. */
-		{ "start:clone3 lib:callback PyErr_Occurred PyUnicode_New",
-		  SPENT_NATIVE, "callback" },
-		{ "start:_start tool_main PyUnicode_New c:memset", SPENT_NATIVE,
-		  "tool_main" },
-		/* Before and behind all Python code; within it is what else it is. */
-		{ "start:_start Py_InitializeFromConfig PyUnicode_New c:memset",
-		  SPENT_START, "-" },
-		{ "start:_start Py_InitializeFromConfig.cold k:asm_exc_page_fault",
-		  SPENT_START, "-" },
-		{ "start:_start Py_FinalizeEx gc_collect_main", SPENT_END, "-" },
-		{ "start:_start Py_FinalizeEx c:free", SPENT_END, "-" },
-		{ "start:_start Py_FinalizeEx take_gil", SPENT_GIL, "take_gil" },
-		{ "start:_start lib:Py_FinalizeEx", SPENT_NATIVE, "Py_FinalizeEx" },
-		{ "start:_start Py_FinalizeEx I:eval " F " builtin_len", SPENT_NATIVE,
-		  "builtin_len" },
-		{ "I:eval " F " Py_FinalizeEx gc_collect_main", SPENT_GC,
-		  "gc_collect_main" },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		_cleanup_own_time_ struct own_time *own = NULL;
 		const struct own_part *part;
 		const char *subject = "-";
 		struct model m;
 
 		model_init(&m, NULL);
-		model_sample(&m, 1, cases[i].stack);
+		model_sample(&m, 1, kinds[i].stack);
 		own = own_of(&m);
 		assert_int_equal(own->parts.count, 1);
 		part = &own->parts.data[0];
@@ -503,11 +503,11 @@ static void test_kinds(void **state)
 				subject = profile_string(m.profile,
 							 symbol->name, "?");
 		}
-		if (part->kind != cases[i].kind ||
-		    strcmp(subject, cases[i].subject) != 0)
-			fail_msg("'%s': kind %d of %s", cases[i].stack,
+		if (part->kind != kinds[i].kind ||
+		    strcmp(subject, kinds[i].subject) != 0)
+			fail_msg("'%s': kind %d of %s", kinds[i].stack,
 				 (int)part->kind, subject);
-		assert_int_equal(own->kinds[cases[i].kind].samples, 1);
+		assert_int_equal(own->kinds[kinds[i].kind].samples, 1);
 		model_deinit(&m);
 	}
 }
