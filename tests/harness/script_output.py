@@ -10,8 +10,10 @@ import re
 HEAD = re.compile(r"^ *(?P<comm>\S.*?) +(?:(?P<pid>-?\d+)/)?(?P<tid>-?\d+) +(?:\[(?P<cpu>\d+)\] +)?(?P<time>\d+\.\d+): +"
                   r"(?:(?P<period>\d+) +)?(?P<event>\S+):(?: +(?P<rest>.*))?$")
 # A name may itself hold a blank and a bracket: it ends before its offset, if it has one.
-# What Python calls a C function that has no symbol: "list.sort", "_io.Buffered*.read", "sorted".
-METHOD = r"[A-Za-z_]\w*\*?(\.\w+\*?)*"
+# What Python calls a C function that has no symbol: "list.sort", "_io.Buffered*.read", "sorted"; or two names of it:
+# "range.tp_vectorcall/__new__".
+METHOD_NAME = r"[A-Za-z_]\w*\*?(?:\.\w+\*?)*"
+METHOD = f"{METHOD_NAME}(?:/{METHOD_NAME})?"
 FRAME = re.compile(r"^\s+(?P<ip>[0-9a-f]+) (?P<symbol>.*?(?=\+0x[0-9a-f]+ \()|(?!.*\+0x[0-9a-f]+ \().*?)(?:\+0x(?P<offset>[0-9a-f]+))? \((?P<dso>.*)\)(?: *\(inlined\))?$")
 # Where no line is known, perf prints dso[offset], ??:0 or :0.
 SRCLINE = re.compile(r"^\s+(?:(?P<file>\S.*)?:(?P<line>\d+)|(?:\[JIT\] tid \d+|\S+)\[[0-9a-f]+\])(?P<inlined> \(inlined\))?$")
