@@ -45,8 +45,8 @@ def part_of(page):
 
 
 def usable(page):
-    """The buttons that can do something."""
-    return [button.get_attribute("id") for button in page.query_selector_all(".magnified button") if button.is_enabled() and button.is_visible()]
+    """The buttons in and out that can do something."""
+    return [button.get_attribute("id") for button in page.query_selector_all(".magnified button:not(#earlier, #later)") if button.is_enabled() and button.is_visible()]
 
 
 def steps_of(page):
@@ -245,6 +245,65 @@ def test_a_range_that_is_not_all_in_the_part(long, show):
     assert len(steps_of(page)) == 1 and words_of(page)["range"] == "100000.000-120000.000"
 
 
+def test_earlier_and_later(long, show):
+    """By half of what is drawn, as far as there is time. What was magnified before holds it; views stay as they are."""
+    page = show(long, "event=0")
+    press(page, ".", ",")
+    assert not steps_of(page) and not page.is_visible("#later")
+    page = show(long, f"range={LINK}&magnified=299999.500-300001.500_{LINK}")
+    of_gil(page)
+    inside, selected, steps = heights_of(page), page.inner_text(".selected"), page.evaluate("history.length")
+    press(page, ".")
+    assert steps_of(page) == [[299999.5, 300001.5], [300000.5, 300001.5]] and page.inner_text(".selected") == selected
+    # The first half has what the second one had; behind it there is nothing.
+    moved, second = columns(heights_of(page)["second"]), columns(inside["second"])
+    assert [height > 0 for height in moved] == [height > 0 for height in second[BINS // 2:]] + [False] * (BINS // 2)
+    assert any(moved) and page.is_visible(".brush")
+    press(page, ".")
+    assert steps_of(page) == [[300000, 300002], [300001, 300002]] and page.is_hidden(".brush")
+    press(page, ",", ",")
+    assert steps_of(page) == [[300000, 300002], [300000, 300001]] and heights_of(page) == inside
+    press(page, ",")
+    assert steps_of(page) == [[299999.5, 300001.5], [299999.5, 300000.5]]
+    # No step of the browser's history, however far it went.
+    assert page.evaluate("history.length") == steps
+
+
+def test_as_far_as_there_is_time(long, show):
+    page = show(long, "event=0&magnified=1000.000-3000.000_1500.000-2500.000")
+    page.click("#earlier")
+    assert steps_of(page) == [[1000, 3000], [1000, 2000]] and page.is_enabled("#earlier")
+    page.click("#earlier")
+    page.click("#earlier")
+    assert steps_of(page) == [[0, 2000], [0, 1000]] and not page.is_enabled("#earlier") and page.is_enabled("#later")
+    assert part_of(page) == "0 to 1.00 s of 600.00 s" and page.evaluate("document.activeElement.matches('.timeline')")
+    page = show(long, "event=0&magnified=598500.000-599700.000")
+    page.click("#later")
+    assert steps_of(page) == [[598800, 600000]] and not page.is_enabled("#later")
+    press(page, ".")
+    assert steps_of(page) == [[598800, 600000]]
+
+
+def test_the_wheel_moves_a_part_sideways(long, show):
+    page = show(long, "event=0&magnified=100000.000-200000.000")
+    axis = page.locator(".timeline .axis").bounding_box()
+    page.mouse.move(axis["x"] + axis["width"] / 2, axis["y"] + 5)
+    page.mouse.wheel(0, 300)
+    settle(page)
+    assert steps_of(page) == [[100000, 200000]]
+    page.mouse.wheel(axis["width"] / 4, 0)
+    settle(page)
+    (begin, end), = steps_of(page)
+    assert abs(begin - 125000) < 1000 and abs(end - begin - 100000) < 1
+    page.mouse.wheel(-axis["width"] * 3, 0)
+    settle(page)
+    assert steps_of(page) == [[0, 100000]]
+    press(page, "Shift+Z")
+    page.mouse.wheel(axis["width"] / 4, 0)
+    settle(page)
+    assert not steps_of(page)
+
+
 @pytest.mark.parametrize("words, steps", [
     ("5-1", []), ("-", []), ("x-y", []), ("NaN-NaN", []), ("-Infinity-Infinity", []), ("0-1e999", []), ("700000-800000", []),
     ("0.0001-0.0002", []), ("1-2-3", []), ("<img src=x onerror=pwned()>", []), ("100-200_300-400", [[100, 200]]),
@@ -278,7 +337,7 @@ def test_a_search_is_marked_in_the_part(long, show):
 def test_on_a_phone(long, show):
     page = show(long, f"event=0&range=300000.200-300000.300&magnified=299000.000-301000.000_{LINK}", **PHONE)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    for part in ("#magnify", "#unmagnify", "#unmagnify-all", ".magnified span"):
+    for part in ("#magnify", "#unmagnify", "#unmagnify-all", "#earlier", "#later", ".magnified span"):
         box = page.locator(part).bounding_box()
         assert 0 <= box["x"] and box["x"] + box["width"] <= 390 and box["height"] > 15, part
     page.tap("#unmagnify-all")

@@ -3,7 +3,7 @@
 import { Changes } from "./changes";
 import { allCodes, findFunctions, findLanes, Selection, Shown, stacksWith, Tree, type Entry, type Lane } from "./compute";
 import { NONE, type Profile } from "./data";
-import { format, magnifiedTo, NOBODY, parse, partOf, type Range, type State } from "./state";
+import { format, magnifiedTo, movedBy, NOBODY, parse, partOf, type Range, type State } from "./state";
 
 // So many other events fit beside the one that is shown.
 const MAX_SIDES = 4;
@@ -96,6 +96,13 @@ export class App {
 		const { magnified } = this.state;
 		if (magnified.length)
 			this.set({ magnified: magnified.slice(0, -steps) });
+	}
+
+	// The part that is drawn, to an earlier one (by < 0) or a later one; by: in ns.
+	moveDrawn(by: number) {
+		const { magnified } = this.state, moved = movedBy(magnified, by, this.profile.span);
+		if (String(moved) !== String(magnified))
+			this.set({ magnified: moved }, true);
 	}
 
 	// Of the samples that are selected.

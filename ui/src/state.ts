@@ -92,6 +92,17 @@ export function partOf([from, to]: Range, [first, last]: Range): Range | null {
 // One step more.
 export const magnifiedTo = (steps: Range[], part: Range): Range[] => [...steps, part].slice(-MAX_MAGNIFIED);
 
+// The last step, moved by so much, as far as there is time. Those before it move along as far as they must to hold it.
+export function movedBy(steps: Range[], by: number, span: number): Range[] {
+	const moved: Range[] = [];
+	let inner: Range | null = null;
+	for (const [from, to] of [...steps].reverse()) {
+		const step: number = inner ? Math.min(0, inner[0] - from) || Math.max(0, inner[1] - to) : Math.max(-from, Math.min(span - to, by));
+		moved.unshift(inner = [from + step, to + step]);
+	}
+	return moved;
+}
+
 // As far as each is a part of the one before.
 function magnifiedOf(profile: Profile, text: string): Range[] {
 	const steps: Range[] = [];

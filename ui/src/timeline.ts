@@ -10,7 +10,7 @@ import { momentLines } from "./moment";
 import { partOf, type Range } from "./state";
 
 const MAX_BINS = 2000, SAMPLES_PER_BIN = 8, MARKS_MS = 60, STEP_SAMPLES = 32768, MAX_TRACKS = 200, MAX_SHAPES = 6, ONE_SCALE_MAX = 3;
-const TRACK_HEIGHT = 24, LANE_HEIGHT = 11;
+const TRACK_HEIGHT = 24, LANE_HEIGHT = 11, LINE_PIXELS = 16;
 
 interface Track {
 	// -1: all together.
@@ -57,8 +57,13 @@ export class Timeline {
 		onclick: () => this.app.unmagnify(1) }, "Step back");
 	private backToAll = h<HTMLButtonElement>("button.toggle", { type: "button", id: "unmagnify-all", title: "The timeline of all of time (Esc, if no range is selected)",
 		onclick: () => this.app.unmagnify(Infinity) }, "All of time");
+	private earlier = h<HTMLButtonElement>("button.toggle", { type: "button", id: "earlier", title: "Half of what is drawn earlier (,)",
+		onclick: () => this.step(-1) }, "◂ Earlier");
+	private later = h<HTMLButtonElement>("button.toggle", { type: "button", id: "later", title: "Half of what is drawn later (.)",
+		onclick: () => this.step(1) }, "Later ▸");
 	private part = h("span", { "aria-live": "polite" });
-	private magnified = h("div.magnified", {}, this.magnifier, this.back, this.backToAll, this.part);
+	private magnified = h("div.magnified", {}, this.magnifier, this.back, this.backToAll,
+		this.earlier, this.later, this.part);
 	private tip = new Tip();
 	// The track that keys have chosen: the tip says what it has in the range.
 	private told: Track | null = null;
@@ -77,12 +82,13 @@ export class Timeline {
 	constructor(private app: App) {
 		this.element = h("section.timeline", { tabindex: 0, role: "application",
 			"aria-label": "Timeline. Arrow keys move the selected range, with Shift they make it longer or shorter, " +
-				"up and down say what a track has in it, z magnifies it, Shift z takes a step back, Escape selects all, then shows all.",
+				"up and down say what a track has in it, z magnifies it, Shift z takes a step back, comma and full stop go earlier and later, Escape selects all, then shows all.",
 			onkeydown: (event: KeyboardEvent) => this.key(event) },
 			h("div.axisrow", {}, h("span.label", {}, "Time", this.said), this.axis), this.list, this.brush, this.magnified, this.tip.element);
 		this.frames = new Frames(this.element, () => this.draw());
 		this.element.addEventListener("pointerdown", (event) => this.begin(event));
 		this.element.addEventListener("pointermove", (event) => this.move(event));
+		this.element.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
 		this.element.addEventListener("pointerleave", () => this.tell(null));
 		this.element.addEventListener("focusout", () => this.tell(null));
 		this.list.addEventListener("focusin", (event) => this.stopAt((event.target as Element).closest("button.label") ?? undefined));
@@ -177,8 +183,11 @@ export class Timeline {
 		this.magnified.hidden = !app.magnifiable() && !steps;
 		// Those that can do nothing stay, so that none takes the place of one that is clicked twice.
 		this.magnifier.disabled = !app.magnifiable();
+		const [from, to] = app.drawnTime();
 		this.back.disabled = this.backToAll.disabled = !steps;
-		this.part.textContent = steps ? `${period(...app.drawnTime(), "to")} of ${duration(app.profile.span)}` : "";
+		this.earlier.disabled = from <= 0;
+		this.later.disabled = to >= app.profile.span;
+		this.part.textContent = steps ? `${period(from, to, "to")} of ${duration(app.profile.span)}` : "";
 		if (focused instanceof HTMLButtonElement && this.magnified.contains(focused) && focused.disabled)
 			this.element.focus();
 	}
@@ -383,6 +392,20 @@ export class Timeline {
 			this.app.setRange(range[0], range[1]);
 		else if (this.app.state.range)
 			this.app.set({ range: null, zoom: [] });
+	}
+
+	// To the part before what is drawn, or behind it.
+	step(direction: number) { this.app.moveDrawn(direction * Math.round(this.span() / 2e3) * 1e3); }
+
+	// Sideways, or with Shift: the picture moves with it. All of time stays where it is.
+	private wheel(event: WheelEvent) {
+		const pixels = event.shiftKey && !event.deltaX ? event.deltaY : event.deltaX;
+		if (event.ctrlKey || !this.app.state.magnified.length || Math.abs(pixels) < Math.abs(event.shiftKey ? 0 : event.deltaY))
+			return;
+		event.preventDefault();
+		this.tell(null);
+		const scale = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? 1 : LINE_PIXELS;
+		this.app.moveDrawn(Math.round(pixels * scale / this.width() * this.span() / 1e3) * 1e3);
 	}
 
 	private key(event: KeyboardEvent) {
