@@ -5,7 +5,8 @@ import os
 import pytest
 
 from harness import compared
-from test_page import press, settle, show, tip_at, words_of  # noqa: F401
+from harness.planted import sampled
+from test_page import drawn_texts, press, settle, show, tip_at, words_of  # noqa: F401
 
 @pytest.fixture
 def two(kaa, tmp_path):
@@ -244,3 +245,19 @@ def test_the_call_tree_has_changes(two, show):  # noqa: F811
     press(page, "i")
     assert page.locator(".treerow .change").count() == 0
     assert page.locator(".treerow").count() > 2 and not page.is_visible(".tree .head .change")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_texts_of_changes_can_be_read(kaa, tmp_path, show, scheme):
+    """Of all strengths, less and more; with a search, which fades the others."""
+    def stacks(is_after):
+        return {(("<module>", "/srv/a.py", 1, 1), (f"step{i:02}", "/srv/a.py", 10 * i, 10 * i)): 20 + (i if is_after else 40 - i)
+                for i in range(0, 41, 2)}
+
+    sides = [sampled(kaa, tmp_path / f"{is_after}.data", stacks(is_after)) for is_after in (False, True)]
+    kaa("export", "-q", "--format", "html", "-o", tmp_path / "out.html", *sides)
+    for words in ("view=flame", "view=flame&search=step2"):
+        page = show(tmp_path / "out.html", words, color_scheme=scheme)
+        found = drawn_texts(page, width=1901)
+        assert {text.split()[0] for text, _ in found} >= {"step00", "step20", "step40"}
+        assert not [(text, contrast) for text, contrast in found if contrast < 4.5]
