@@ -9,6 +9,7 @@
 #include "convert/fold.h"
 #include "module/stack_switch.h"
 #include "perfdata/kaa_stream.h"
+#include "profile/symbol_word.h"
 
 struct stack_slot {
 	uint64_t hash;
@@ -365,6 +366,20 @@ static struct error *add_truncation(struct making *m)
 	return add_address(m, KAA_MARKER_TRUNCATED, false, &end);
 }
 
+static struct error *find_task(struct stacks *stacks, const char **ret)
+{
+	const struct convert_frame *frame =
+		stacks->steps.count ? vec_last(&stacks->steps)->frame : NULL;
+	const char *name;
+	size_t length;
+
+	if (!frame || !frame->name ||
+	    !task_symbol_parse(frame->name, &name, &length) || !name)
+		return NULL;
+	*ret = arena_strndup(&stacks->arena, name, length);
+	return *ret ? NULL : error_no_memory();
+}
+
 static struct error *make_stack(struct stacks *stacks,
 				const struct place *place,
 				const struct chain *chain,
@@ -377,6 +392,7 @@ static struct error *make_stack(struct stacks *stacks,
 			    .user_begins = true,
 			    .valid_to = UINT64_MAX };
 	struct convert_stack *stack;
+	const char *task = NULL;
 	struct error *error;
 	size_t size;
 
@@ -384,6 +400,8 @@ static struct error *make_stack(struct stacks *stacks,
 	error = add_words(&m);
 	if (!error)
 		error = add_truncation(&m);
+	if (!error)
+		error = find_task(stacks, &task);
 	if (error)
 		return error;
 	if (!has_user_step(stacks))
@@ -400,7 +418,8 @@ static struct error *make_stack(struct stacks *stacks,
 					 .unresolved = m.unresolved,
 					 .valid_from = m.valid_from,
 					 .valid_to = m.valid_to,
-					 .ranges = m.ranges };
+					 .ranges = m.ranges,
+					 .task = task };
 	if (size)
 		memcpy(stack->steps, stacks->steps.data, size);
 	stacks->last = stack;

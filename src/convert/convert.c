@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/thread_match.h"
 #include "convert/chain_stacks.h"
 #include "convert/dwarf.h"
 #include "convert/frame_names.h"
@@ -704,6 +705,44 @@ static void trim_stacks(struct converter *c)
 	c->forgets_stacks = false;
 }
 
+static struct error *find_stack(struct converter *c,
+				const struct record *record,
+				struct convert_stack **ret)
+{
+	struct chain chain = {};
+	struct error *error;
+
+	trim_stacks(c);
+	error = find_place(c, record, &c->place);
+	if (!error)
+		error = find_chain(c, record, c->place.process, &chain);
+	return error ? error : stacks_get(&c->stacks, &c->place, &chain, ret);
+}
+
+/* A name that is asked for may be that of a task of asyncio, which its stack tells. */
+static bool asks_for_task(const struct converter *c,
+			  const struct record *record)
+{
+	return c->options->comms.count &&
+	       record->event->meaning.kind == EVENT_TASKS;
+}
+
+/* *passes, of a sample whose thread has no name that is asked for: its task has. */
+static struct error *filter_task(struct converter *c,
+				 const struct convert_sample *sample,
+				 bool *passes)
+{
+	const struct seen_task task = { .pid = sample->pid,
+					.tid = sample->tid,
+					.name = sample->stack->task,
+					.is_asyncio = true };
+
+	*passes |= thread_list_passes(&c->options->comms, task.name);
+	if (!task.name || !c->options->count_tasks)
+		return NULL;
+	return seen_tasks_add(&c->seen_tasks, &task);
+}
+
 static struct error *apply_sample(struct converter *c,
 				  const struct record *record,
 				  convert_sample_fn *fn, void *arg)
@@ -721,7 +760,7 @@ static struct error *apply_sample(struct converter *c,
 		.ip = record->sample.ip,
 		.has_chain = type & PERF_SAMPLE_CALLCHAIN,
 	};
-	struct chain chain = {};
+	bool asks = asks_for_task(c, record), passes;
 	struct error *error = NULL;
 
 	sample.comm = converter_comm(c, record->pid, record->tid, record->time);
@@ -736,20 +775,21 @@ static struct error *apply_sample(struct converter *c,
 					       .name = sample.thread_name });
 	if (error)
 		return error;
+	passes = filter_names(c->options, sample.comm, sample.thread_name);
 	if (!filter_record(c->options, record, &sample.time, &sample.period) ||
-	    !filter_names(c->options, sample.comm, sample.thread_name)) {
+	    !(passes || asks)) {
 		c->stats.filtered++;
 		return NULL;
 	}
-	trim_stacks(c);
-	error = find_place(c, record, &c->place);
-	if (!error)
-		error = find_chain(c, record, c->place.process, &chain);
-	if (!error)
-		error = stacks_get(&c->stacks, &c->place, &chain,
-				   &sample.stack);
+	error = find_stack(c, record, &sample.stack);
+	if (!error && asks)
+		error = filter_task(c, &sample, &passes);
 	if (error)
 		return error;
+	if (!passes) {
+		c->stats.filtered++;
+		return NULL;
+	}
 	sample.flags = sample_flags(&sample, record);
 	count_stack(c, sample.stack);
 	return fn(&sample, arg);

@@ -209,6 +209,8 @@ struct convert_stack {
 	uint32_t ranges;
 	uint64_t valid_from;
 	uint64_t valid_to;
+	/* The name of the task of asyncio whose stack it is; NULL: of none, or it has no name. */
+	const char *task;
 	struct convert_step steps[];
 };
 

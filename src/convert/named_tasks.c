@@ -37,6 +37,19 @@ static bool is_listed(const struct seen_tasks *seen, const char *name)
 	return false;
 }
 
+/* What has passed of it are samples of its tasks. */
+static bool has_task(const struct profile_task *thread,
+		     const struct seen_tasks *seen,
+		     const struct name_list *names)
+{
+	vec_for_each(task, &seen->all)
+		if (task->is_asyncio && task->pid == thread->pid &&
+		    task->tid == thread->tid &&
+		    thread_list_passes(names, task->name))
+			return true;
+	return false;
+}
+
 /* It has passed: by its name, by the comm that it is listed by, or by another's name. */
 static bool is_meant(const struct profile *profile,
 		     const struct profile_task *task,
@@ -46,7 +59,8 @@ static bool is_meant(const struct profile *profile,
 	const char *name = profile_string(profile, task->name, NULL);
 	const char *comm = profile_string(profile, task->comm, "");
 
-	return !name || thread_list_passes(names, name) || !is_listed(seen, comm);
+	return !name || thread_list_passes(names, name) ||
+	       !is_listed(seen, comm) || has_task(task, seen, names);
 }
 
 struct error *named_tasks_keep(struct profile *profile, uint32_t recording,

@@ -16,6 +16,7 @@ static bool is_task(const void *column, uint32_t handle, const void *key)
 	const struct seen_task *b = key;
 
 	return a->pid == b->pid && a->tid == b->tid &&
+	       a->is_asyncio == b->is_asyncio &&
 	       same_name(a->comm, b->comm) && same_name(a->name, b->name);
 }
 

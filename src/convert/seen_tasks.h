@@ -6,6 +6,7 @@
 #ifndef KAA_CONVERT_SEEN_TASKS_H
 #define KAA_CONVERT_SEEN_TASKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
@@ -13,12 +14,15 @@
 #include "base/vec.h"
 #include "profile/index.h"
 
+/* A thread, or a task of asyncio of it. */
 struct seen_task {
 	int32_t pid;
 	int32_t tid;
-	/* NULL: not known; the program gave none. */
+	/* NULL: not known. */
 	const char *comm;
+	/* NULL: the program gave none. */
 	const char *name;
+	bool is_asyncio;
 	uint64_t samples;
 };
 

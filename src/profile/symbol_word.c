@@ -40,6 +40,24 @@ void python_symbol_keep_last(struct python_symbol *symbol)
 	symbol->qualname = dot + 1;
 }
 
+bool task_symbol_parse(const char *symbol, const char **name, size_t *length)
+{
+	static const char kind[] = "task";
+	const size_t n = sizeof(kind) - 1;
+	struct python_symbol python;
+
+	if (!python_symbol_parse(symbol, &python) ||
+	    strcmp(python.file, "<asyncio>") != 0 ||
+	    python.qualname_length < n || memcmp(python.qualname, kind, n) != 0)
+		return false;
+	*name = NULL;
+	if (python.qualname_length > n + 1 && python.qualname[n] == ' ') {
+		*name = python.qualname + n + 1;
+		*length = python.qualname_length - n - 1;
+	}
+	return true;
+}
+
 /* The number behind the last colon; 0: none that a line could have. */
 static uint32_t line_of(const char *text, size_t *length)
 {

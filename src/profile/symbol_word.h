@@ -36,6 +36,13 @@ bool python_symbol_parse(const char *symbol, struct python_symbol *ret);
 void python_symbol_keep_last(struct python_symbol *symbol);
 
 /*
+ * A task of asyncio, the outermost frame of its samples (docs/async.md). Its name,
+ * borrowed from the symbol and not terminated; NULL: it has none. False: the symbol is
+ * not of a task.
+ */
+bool task_symbol_parse(const char *symbol, const char **name, size_t *length);
+
+/*
  * Link-time optimization (gcc) calls a static function "dict_dealloc.lto_priv.0";
  * perhaps it appends more. Where that begins, or NULL.
  */

@@ -40,22 +40,14 @@ struct tasks {
 static bool is_task(const struct answer *a, const struct own_entry *entry,
 		    struct task *ret)
 {
-	static const char kind[] = "task";
-	const size_t n = sizeof(kind) - 1;
-	const char *name = profile_string(a->profile, entry->name, "");
-	struct python_symbol python;
+	struct task task = { .period = entry->total.period };
 
-	if (!entry->is_python || !python_symbol_parse(name, &python) ||
-	    strcmp(python.file, "<asyncio>") != 0 ||
-	    python.qualname_length < n || memcmp(python.qualname, kind, n) != 0)
+	if (!entry->is_python ||
+	    !task_symbol_parse(profile_string(a->profile, entry->name, ""),
+			       &task.name, &task.length))
 		return false;
-	*ret = (struct task){ .period = entry->total.period,
-			      .is_nameless = true };
-	if (python.qualname_length > n + 1 && python.qualname[n] == ' ') {
-		ret->name = python.qualname + n + 1;
-		ret->length = python.qualname_length - n - 1;
-		ret->is_nameless = false;
-	}
+	task.is_nameless = !task.name;
+	*ret = task;
 	return true;
 }
 

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from harness import answer, planted
+from harness.script_output import parse
 from harness.terminal import Terminal
 
 LEAF = "py::leaf.<locals>.<lambda>:<string>"
@@ -414,3 +415,25 @@ def test_callers_of_a_program_with_umlauts(kaa, tmp_path):
 def test_callers_fit(kaa, recording, columns):
     text = kaa("report", "--callers", "middle", "-i", recording, env={**os.environ, "COLUMNS": columns}).stdout
     assert "Worker.middle" in text and max(map(len, text.splitlines())) <= int(columns), text
+
+
+def test_tasks_of_asyncio_are_named_as_threads_are(kaa, tmp_path):
+    """Where what was recorded is their time. A name with N is that of all that differ in their numbers."""
+    def task(name, function):
+        return ((name, "<asyncio>", 1, 1), (function, "/srv/a.py", 1, 2))
+
+    counts = {"task cpu": 5, "task job-1": 3, "task job-2": 4, "task": 2}
+    stacks = {task(name, f"f{i}"): count for i, (name, count) in enumerate(counts.items())}
+    stacks[(("<module>", "/srv/a.py", 1, 9),)] = 6
+    stacks[(("task cpu", "/srv/a.py", 1, 9),)] = 1
+    data = planted.sampled(kaa, tmp_path / "perf.data", stacks, event="async-clock", threads=("loop",))
+    for name, wanted in {"cpu": 5, "job-N": 7, "job-2": 4, "cpu,job-1": 8, "loop": 21, "loop,cpu": 21}.items():
+        said = kaa("report", "-i", data, "--comms", name)
+        assert f"  {wanted} samples" in said.stdout.splitlines()[0] and not said.stderr, name
+        assert len(parse(kaa("script", "-i", data, "--comms", name).stdout)) == wanted
+    assert "f0" in kaa("report", "-i", data, "--comms", "cpu").stdout
+    said = kaa("report", "-i", data, "--comms", "jobs-1", status=1).stderr
+    assert said == "kaa report: no sample is of a thread called 'jobs-1': did you mean 'job-1' or 'job-2'?\n"
+    # Of other events such a frame is a function.
+    cpu = planted.sampled(kaa, tmp_path / "cpu.data", stacks, threads=("loop",))
+    assert "called 'cpu'; there are 'loop' and 'python3'" in kaa("report", "-i", cpu, "--comms", "cpu", status=1).stderr
