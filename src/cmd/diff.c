@@ -162,6 +162,7 @@ static struct error *print(struct diff_settings *s, size_t columns)
 		.paths = c->paths.data,
 		.by = c->by,
 		.why = c->why,
+		.is_filtered = input_is_filtered(c->input),
 		.without_libraries = c->without_libraries,
 		.by_total = s->by_total,
 		.percent_limit = s->percent_limit,

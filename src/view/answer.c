@@ -172,13 +172,31 @@ static void put_task_times(struct answer *a)
 	strbuf_puts(&a->text, " of threads");
 }
 
+/* "424 ms of 500 ms"; false: there is no need to say it. */
+static bool put_part_of_ran(struct answer *a)
+{
+	uint64_t seen = a->own->all.period, missing;
+
+	if (!a->options->is_compared || a->event->kind != EVENT_ON_CPU)
+		return false;
+	missing = answer_recorded_time(a->profile, a->event,
+				       FAULT_WITHOUT_SAMPLES);
+	if (missing < seen / 100)
+		return false;
+	answer_put_seconds(&a->text, seen);
+	strbuf_puts(&a->text, " of ");
+	answer_put_seconds(&a->text, seen + missing);
+	return true;
+}
+
 static void put_weight(struct answer *a)
 {
 	if (a->event->kind == EVENT_TASKS) {
 		put_task_times(a);
 		return;
 	}
-	answer_put_seconds(&a->text, answer_ran(a));
+	if (!put_part_of_ran(a))
+		answer_put_seconds(&a->text, answer_ran(a));
 	strbuf_puts(&a->text,
 		    a->event->kind == EVENT_WALL ? " of threads" :
 		    a->event->kind == EVENT_GIL	 ? " with the GIL" :

@@ -33,6 +33,8 @@ struct answer_options {
 	void *source_arg;
 	/* The profile has not all samples of its recordings. */
 	bool is_filtered;
+	/* Of CPU time says how much of it has samples, which is what is compared. */
+	bool is_compared;
 	/* It is for a document: the program's name is whole, in all of Unicode. */
 	bool is_document;
 	/* Of a program that runs, whose samples are new all the time. */

@@ -103,7 +103,7 @@ static void put_total(struct diff_screen *s, const struct diff_value *value)
 {
 	if (!has_total(s))
 		return;
-	if (!isnan(value->after) && value->is_real)
+	if (!isnan(value->after) && (value->is_real || diff_is_maybe(value)))
 		put_change(s, value);
 	else
 		strbuf_printf(&s->text, "%7s ",

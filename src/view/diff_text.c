@@ -132,7 +132,9 @@ static struct error *put_run(struct diff_screen *s, size_t i, bool is_measured)
 {
 	const struct own_diff_run *run = &s->diff->runs.data[i];
 	const struct answer_options options = { .columns = s->columns,
-						.is_filtered = true };
+						.is_filtered = true,
+						.is_compared =
+							!s->options->is_filtered };
 	bool is_after = s->diff->noise.data[i].is_after;
 	struct strbuf pieces[ANSWER_PIECES];
 	struct error *error;

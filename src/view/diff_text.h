@@ -33,6 +33,8 @@ struct diff_text_options {
 	enum own_diff_by by;
 	/* Why it is compared so, a sentence, or NULL. */
 	const char *why;
+	/* The recordings have more samples than are compared. */
+	bool is_filtered;
 	/* The comparison is (struct own_diff_options). */
 	bool without_libraries;
 	/* The tables are of total time (own_diff_sort()). */

@@ -201,6 +201,29 @@ static void put_commands(struct diff_screen *s)
 		 rest_of(before.data, begin), rest_of(after.data, begin));
 }
 
+/* --- For how long -------------------------------------------------------- */
+
+static void put_time(const struct diff_screen *s, size_t run,
+		     struct strbuf *out)
+{
+	uint64_t time = answer_recorded_time(s->profile, event_of(s, run),
+					     FAULT_TIME);
+
+	if (time)
+		strbuf_printf(out, "%.1f s", (double)time / 1e9);
+}
+
+/* What ran already does as much as the recording is long. */
+static void put_times(struct diff_screen *s)
+{
+	for (size_t i = 0; i < s->diff->runs.count; i++)
+		if (metadata_subject(metadata_of(s, i)) != SUBJECT_COMMAND) {
+			put_difference(s, "The recordings are not as long: ",
+				       put_time);
+			return;
+		}
+}
+
 /* --- A busy machine ------------------------------------------------------- */
 
 /* From here on of the time, %, a side's threads waited for a processor. */
@@ -258,6 +281,8 @@ void diff_put_ways(struct diff_screen *s, bool is_one_program)
 {
 	if (is_one_program)
 		put_commands(s);
+	if (s->options->by == OWN_DIFF_BY_TIME)
+		put_times(s);
 	put_difference(s, "Recorded in two ways: ", put_way);
 	put_difference(s, "The sampling rates differ: ", put_rate);
 	put_busy(s);
