@@ -6,8 +6,10 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/name_match.h"
 #include "base/nearest.h"
 #include "base/output_error.h"
+#include "base/path_name.h"
 #include "cmd/framework/command.h"
 #include "cmd/framework/manual.h"
 #include "cmd/framework/message.h"
@@ -87,6 +89,50 @@ static struct error *parse_format(void *arg, const struct option *option,
 		put_formats(&near);
 	return error_create(ERROR_INVALID_ARGUMENT,
 			    "there is no format '%s'%s", text, near.data);
+}
+
+/* What a file of that name holds, NULL: any; "" is one that is not written here. */
+static const char *format_of_file(const char *path)
+{
+	static const struct {
+		const char *end;
+		const char *format;
+	} ends[] = {
+		{ ".speedscope.json", "speedscope" }, { ".speedscope", "speedscope" },
+		{ ".json", "" },		      { ".html", "html" },
+		{ ".htm", "html" },		      { ".svg", "" },
+		{ ".pb.gz", "pprof" },		      { ".pprof", "pprof" },
+		{ ".prof", "pstats" },		      { ".pstats", "pstats" },
+		{ ".perfetto-trace", "perfetto" },    { ".pftrace", "perfetto" },
+	};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (name_ends_with(path, ends[i].end))
+			return ends[i].format;
+	return name_begins_with(path_name(path), "callgrind.out") ?
+		       "callgrind" :
+		       NULL;
+}
+
+/* Who gives no format means that of such files, or the first one. */
+static struct error *choose_format(struct export_settings *s)
+{
+	const char *name = s->output ? format_of_file(s->output) : NULL;
+
+	if (s->format)
+		return NULL;
+	s->format = export_formats;
+	if (!name)
+		return NULL;
+	if (!*name)
+		return error_create(
+			ERROR_INVALID_ARGUMENT, "'%s': %s", s->output,
+			name_ends_with(s->output, ".svg") ?
+				"'kaa flamegraph' writes pictures" :
+				"speedscope, firefox, chrome and json files are called so: choose one with '--format'");
+	while (strcmp(s->format->name, name) != 0)
+		s->format++;
+	return NULL;
 }
 
 static void format_words(struct strbuf *out)
@@ -276,7 +322,9 @@ static struct error *run(void *arg, const struct arguments *args,
 	settings->options.folder = folder;
 	settings->compared.input = &settings->input;
 	settings->compared.progress = &settings->progress;
-	error = args->count ? refuse_format(args->values[0]) : NULL;
+	error = choose_format(settings);
+	if (!error && args->count)
+		error = refuse_format(args->values[0]);
 	if (!error && is_comparison(settings, args))
 		return export_comparison(settings, args, exit_code);
 	if (!error)
@@ -294,7 +342,6 @@ static void set_defaults(void *arg)
 	struct export_settings *settings = arg;
 
 	input_set_defaults(&settings->input);
-	settings->format = export_formats;
 }
 
 static void deinit(void *arg)
@@ -310,7 +357,7 @@ static const struct option options[] = {
 	INPUT_FILE_OPTIONS(struct export_settings),
 	OPT_GROUP("Output"),
 	OPT_CALL(0, "format", parse_format, "<format>",
-		 "write this format: %s (default: collapsed)",
+		 "write this format: %s (default: by the name of FILE, such as x.speedscope.json, x.pb.gz, x.prof, x.html; else collapsed)",
 		 .values = format_words),
 	OPT_STRING('o', "output", struct export_settings, output, "<file>",
 		   "write to this file (default: standard output)"),

@@ -179,6 +179,7 @@ static const struct option record_options[] = {
 		 "print only errors"),
 	OPT_COUNT('v', "verbose", struct record_settings, verbose,
 		  "print more"),
+	OPT_ABSENT('m', "module", "a module is recorded with its Python, as in 'kaa record python3 -m NAME'"),
 	OPT_ABSENT(0, "wall", "'--mode wall' records the time of threads that sleep, too"),
 	OPT_ABSENT(0, "gil", "'--mode gil' records which thread has the GIL"),
 	OPT_END(),
@@ -575,6 +576,7 @@ static void print_summary(const struct record_setup *setup,
 	if (!record_say_no_python(recorder, setup, result) &&
 	    (polled || !counts_incomplete))
 		say_without_stack(result, polled);
+	record_say_raw_stacks(setup, result);
 	say_outside(result);
 	if (polled) {
 		say_late(setup, result);

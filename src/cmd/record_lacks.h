@@ -15,6 +15,9 @@ bool record_say_no_python(const struct recorder *recorder,
 void record_say_ran_no_python(const struct recorder *recorder,
 			      const struct record_setup *setup,
 			      const struct recorder_result *result);
+/* None of Python in what keeps raw stacks for other tools, though Python ran. */
+void record_say_raw_stacks(const struct record_setup *setup,
+			   const struct recorder_result *result);
 /*
  * Samples, of which there are none. before: the recording that is there
  * instead; NULL: the file without samples is.

@@ -628,9 +628,12 @@ static struct error *fill_features(const struct recording *r,
 		features->clock_ns = START_TIME;
 		features_mark(features, FEATURE_CLOCK_DATA);
 	}
-	features->first_sample_time = START_TIME;
-	features->last_sample_time = r->last_time;
-	features_mark(features, FEATURE_SAMPLE_TIME);
+	/* Else how long it took is not known: samples follow each other as they weigh. */
+	if (m->has_times) {
+		features->first_sample_time = START_TIME;
+		features->last_sample_time = r->last_time;
+		features_mark(features, FEATURE_SAMPLE_TIME);
+	}
 	return error;
 }
 

@@ -184,6 +184,24 @@ enum recording_subject metadata_subject(const struct metadata *metadata)
 	return find_subject(metadata, &at);
 }
 
+bool metadata_is_of_itself(const struct metadata *metadata)
+{
+	/* What the package kaa waits with: INNER in python/kaa/_profile.py. */
+	static const char *const waits[] = { "sh", "-c", "echo; read end; true" };
+	const size_t count = sizeof(waits) / sizeof(*waits);
+	const char *const *words = metadata->command.data;
+	size_t words_count = metadata->command.count;
+
+	if (words_count < count ||
+	    metadata_subject(metadata) != SUBJECT_RUNNING)
+		return false;
+	words += words_count - count;
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(words[i], waits[i]) != 0)
+			return false;
+	return true;
+}
+
 const char *metadata_running(const struct metadata *metadata, char *option)
 {
 	const char *word, *numbers;

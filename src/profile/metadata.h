@@ -146,6 +146,8 @@ enum recording_subject metadata_subject(const struct metadata *metadata);
  * be its value.
  */
 size_t metadata_program(const struct metadata *metadata);
+/* A program recorded a part of itself (kaa.profile(), docs/inside-python.md). */
+bool metadata_is_of_itself(const struct metadata *metadata);
 /*
  * Of SUBJECT_RUNNING the numbers as they were given, "4711" or "12,13", borrowed, and
  * by which option, 'p' or 't'. NULL: another subject, or no numbers.

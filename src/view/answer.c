@@ -511,6 +511,17 @@ static void doubt_wall_time(const struct profile *profile,
 		put_missing(missing, seen, "wall", out);
 }
 
+/* Files without times may have one that weighs as many as it was: how many is not known. */
+static bool counts_samples(const struct profile *profile,
+			   const struct profile_event *event)
+{
+	const struct profile_recording *recording =
+		&profile->recordings.data[event->recording];
+
+	return !event->is_imported || event->unit != EVENT_NANOSECONDS ||
+	       recording->metadata.last_sample_time;
+}
+
 /*
  * Two deviations of a share of one half. A sample that stands for more time than
  * others counts for more than one of them, and there are fewer to tell from. A sleep of
@@ -619,7 +630,7 @@ void answer_doubts(const struct profile *profile, uint32_t event,
 	/* Waits that are not short are samples for certain. */
 	if (profile->events.data[event].kind == EVENT_WAIT)
 		doubt_waits(profile, &profile->events.data[event], out);
-	else
+	else if (counts_samples(profile, &profile->events.data[event]))
 		doubt_chance(&profile->events.data[event], own,
 			     out->len != before, out);
 }

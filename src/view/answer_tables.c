@@ -23,7 +23,7 @@ enum {
 	SPENT_ALL = 1000,
 	/* Of a place, before a name gives way. */
 	PLACE_GOOD = 26,
-	/* Of a name in a row with little time, if there is room. */
+	/* Of a name in a row with little time, if there is room for more. */
 	NAME_GOOD = 24,
 	/* "..." and what tells one path from another. */
 	PATH_MIN = 4,
@@ -289,16 +289,34 @@ static void share_room(struct answer *a, size_t rows, size_t room, size_t *name,
 	*place = room - *name;
 }
 
-/* What no row needs is for names in rows with little time, which are cut else. */
-static void widen_names(struct answer *a, size_t rows, size_t room, size_t *name,
-			size_t place)
+static void widen(size_t wanted, size_t *width, size_t *room)
+{
+	size_t more = *width < wanted ? at_most(wanted - *width, *room) : 0;
+
+	*width += more;
+	*room -= more;
+}
+
+/*
+ * What no row needs is for names and places in rows with little time, which are cut
+ * else: for all of them, if nothing stands behind them.
+ */
+static void widen_cells(struct answer *a, size_t rows, size_t room, size_t *name,
+			size_t *place, bool says_spent)
 {
 	const struct own_entry_vec *all = &a->own->functions;
-	size_t used = *name + place + widest(a, all, rows, name_spent_amply, "");
-	size_t width = at_most(widest(a, all, rows, name_function, ""), NAME_GOOD);
+	size_t spent = widest(a, all, rows, name_spent_amply, "");
+	size_t used = *name + *place + (says_spent ? spent : 0);
 
-	if (used < room && *name < width)
-		*name += at_most(width - *name, room - used);
+	if (used >= room)
+		return;
+	room -= used;
+	widen(at_most(widest(a, all, rows, name_function, ""),
+		      says_spent ? NAME_GOOD : room + *name),
+	      name, &room);
+	widen(at_most(widest(a, all, rows, name_place, ""),
+		      says_spent ? PLACE_GOOD : room + *place),
+	      place, &room);
 }
 
 static void put_cell(struct answer *a,
@@ -343,7 +361,7 @@ void answer_put_functions(struct answer *a)
 	size_t spent;
 
 	share_room(a, seen, room, &name, &place);
-	widen_names(a, rows, room, &name, place);
+	widen_cells(a, rows, room, &name, &place, says_spent);
 	spent = room - name - place;
 
 	put_weights_title(a);

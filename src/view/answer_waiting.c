@@ -102,13 +102,16 @@ static bool put_process(const struct metadata *metadata, struct strbuf *out)
 static void put_record(const struct metadata *metadata, bool is_live,
 		       const char *how, struct strbuf *out)
 {
-	bool is_command = metadata_subject(metadata) == SUBJECT_COMMAND;
+	bool is_of_itself = metadata_is_of_itself(metadata);
+	bool is_command = is_of_itself ||
+			  metadata_subject(metadata) == SUBJECT_COMMAND;
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	size_t start;
 
 	strbuf_printf(&text, "'kaa %s %s", is_live ? "top" : "record", how);
 	start = text.len;
-	if (!(is_command ? put_program : put_process)(metadata, &text)) {
+	if (is_of_itself ||
+	    !(is_command ? put_program : put_process)(metadata, &text)) {
 		strbuf_truncate(&text, start);
 		strbuf_puts(&text, is_command ? " COMMAND" : " -p PID");
 	}

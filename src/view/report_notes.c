@@ -2,6 +2,7 @@
 #include "view/report_notes.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "profile/sample_faults.h"
@@ -69,6 +70,30 @@ static bool lacked_processor(const struct profile *profile)
 	return kept_off > all / 2;
 }
 
+/* "--call-graph dwarf,16384", or with a '='. */
+static bool keeps_raw_stacks(const struct metadata *metadata)
+{
+	static const char joined[] = "--call-graph=dwarf", dwarf[] = "dwarf";
+	const char *before = "";
+
+	vec_for_each(word, &metadata->command) {
+		if (!strncmp(*word, joined, strlen(joined)) ||
+		    (!strcmp(before, "--call-graph") &&
+		     !strncmp(*word, dwarf, strlen(dwarf))))
+			return true;
+		before = *word;
+	}
+	return false;
+}
+
+static bool has_raw_stacks(const struct profile *profile)
+{
+	vec_for_each(recording, &profile->recordings)
+		if (keeps_raw_stacks(&recording->metadata))
+			return true;
+	return false;
+}
+
 static const char *why_no_python(const struct profile *profile, bool is_filtered)
 {
 	if (is_filtered)
@@ -76,6 +101,8 @@ static const char *why_no_python(const struct profile *profile, bool is_filtered
 	if (lacked_processor(profile))
 		return "# No stack has Python frames: the recorder had no processor for most of the time.\n"
 		       "# Record while fewer programs run, and without 'nice'.\n#\n";
+	if (has_raw_stacks(profile))
+		return "# No stack has Python frames: '--call-graph dwarf' keeps raw stacks for other tools. 'kaa record -g' has them.\n#\n";
 	return "# No stack has Python frames, though Python was recorded: 'kaa doctor' says what these take.\n#\n";
 }
 

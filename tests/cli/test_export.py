@@ -280,6 +280,22 @@ def test_mistakes(kaa, recording, tmp_path):
     assert "does not exist" in kaa("export", "-i", tmp_path / "none", status=1).stderr
 
 
+@pytest.mark.parametrize("name, format", [
+    ("x.speedscope.json", "speedscope"), ("x.html", "html"), ("x.pb.gz", "pprof"), ("x.prof", "pstats"), ("callgrind.out.7", "callgrind"),
+    ("x.pftrace", "perfetto"), ("x.txt", "collapsed"), ("x", "collapsed"), ("html", "collapsed")])
+def test_a_file_is_what_it_is_called(kaa, recording, tmp_path, name, format):
+    """Where no format is asked for."""
+    said = kaa("export", "-i", recording, "-o", tmp_path / name).stderr
+    assert said.startswith(f"kaa export: wrote '{tmp_path / name}'; {format} files do not hold ")
+    assert "; collapsed files" in kaa("export", "--format", "collapsed", "-i", recording, "-o", tmp_path / name).stderr
+
+
+def test_a_file_that_may_be_several(kaa, recording, tmp_path):
+    said = kaa("export", "-i", recording, "-o", tmp_path / "x.json", status=129).stderr
+    assert "'--format'" in said and not (tmp_path / "x.json").exists()
+    assert "kaa flamegraph' writes pictures" in kaa("export", "-i", recording, "-o", tmp_path / "x.svg", status=129).stderr
+
+
 def test_the_help_says_what_numbers_are(kaa):
     said = " ".join(kaa("help", "export").stdout.split())
     assert re.search(r"--format collapsed [^-]*number of samples\. For polled recordings and for off-cpu, .* microseconds\.", said)

@@ -100,8 +100,12 @@ with kaa.profile("out.data", mode="wall", frequency=499):
         while os.path.getsize("out.data") == size:
             inside()
     time.sleep(0.3)
+with kaa.profile("cpu.data"):
+    inside()
 behind()
 """, prefix=WITHOUT_RIGHTS, folder=place, package=place / "kaa-package", programs=place)
+        # This process will be gone: what can be typed is the whole program.
+        assert "record --native COMMAND'" in " ".join(kaa("report", "-f", "-i", place / "cpu.data").stdout.split())
         found = functions(kaa, place / "out.data")
         assert found["inside"] and not found["before"] and not found["behind"], found
         # This process and its one thread alone: neither kaa nor what it starts.

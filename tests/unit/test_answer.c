@@ -274,7 +274,23 @@ static void test_what_is_hot_has_its_room(void **state)
 		     MAIN " I:eval py:py::made.<locals>.of.<locals>.a_function_with_a_name:/srv/x.py@5");
 	model_sample(&m, 1000000,
 		     MAIN " I:eval py:py::little:/srv/a_folder/with_a_file_of_a_long_name.py@7");
-	assert_screen_says(&m, 80, " f                             x.py        list.__contains__ 93\n");
+	assert_screen_says(&m, 80, " f                             x.py          list.__contains__ 93\n");
+	model_deinit(&m);
+}
+
+/* Where nothing stands behind them, those with little time have all of their names. */
+static void test_room_that_nobody_needs_is_used(void **state)
+{
+	struct model m;
+
+	(void)state;
+	init(&m);
+	m.profile->events.data[0].is_polled = true;
+	m.profile->events.data[0].python_only = true;
+	model_sample(&m, 990000000, MAIN " " F "@3");
+	model_sample(&m, 5000000,
+		     MAIN " py:py::Condition.a_name_of_more_than_24_letters:/srv/a_folder/threading.py@7");
+	assert_screen_says(&m, 80, "  0.5%    0.5%  Condition.a_name_of_more_than_24_letters  a_folder/threading.py\n");
 	model_deinit(&m);
 }
 
@@ -1466,7 +1482,7 @@ static void test_what_has_no_names_is_said(void **state)
 	assert_non_null(strstr(text, "Spent in: native 90 % (40 % without names), interpreter 10 %\n"));
 	assert_non_null(strstr(text, "40 % is in C functions without names: 30 % in libother.so, 10 % in python3.11.\n"));
 	assert_non_null(strstr(text, "\nDebug symbols of libother.so give names, in this recording too"));
-	assert_non_null(strstr(text, "\nAllocation and garbage collection may be among them.\n"));
+	assert_non_null(strstr(text, "\nAllocation, garbage collection and waits for the GIL may be among them.\n"));
 	free(text);
 	model_deinit(&m);
 }
@@ -2002,6 +2018,7 @@ int main(void)
 		cmocka_unit_test(test_the_order_of_totals),
 		cmocka_unit_test(test_places_have_the_room_of_what_is_not_there),
 		cmocka_unit_test(test_what_is_hot_has_its_room),
+		cmocka_unit_test(test_room_that_nobody_needs_is_used),
 		cmocka_unit_test(test_few_samples_are_said),
 		cmocka_unit_test(test_time_without_samples_is_said),
 		cmocka_unit_test(test_most_of_a_short_time_is_said),

@@ -633,10 +633,33 @@ static void test_where_the_program_begins(void **state)
 	assert_program("kaa", NULL);
 }
 
+static bool is_of_itself(const char *line, const char *last)
+{
+	_cleanup_metadata_ struct metadata metadata = {};
+
+	set_command(&metadata, line);
+	assert_true(vec_push(&metadata.command, last));
+	return metadata_is_of_itself(&metadata);
+}
+
+/* tests/live/test_profile_in_python.py has what a real recording says. */
+static void test_a_program_that_records_itself(void **state)
+{
+	const char *waits = "echo; read end; true";
+
+	(void)state;
+	assert_true(is_of_itself("kaa record -p 7 -o x -- sh -c", waits));
+	assert_true(is_of_itself("kaa record -p 7 --native -- sh -c", waits));
+	assert_false(is_of_itself("kaa record -p 7 -- sh -c", "sleep 1"));
+	assert_false(is_of_itself("kaa record -- sh -c", waits));
+	assert_false(is_of_itself("-c", waits));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_was_recorded),
+		cmocka_unit_test(test_a_program_that_records_itself),
 		cmocka_unit_test(test_where_the_program_begins),
 		cmocka_unit_test(test_handles_are_unique),
 		cmocka_unit_test(test_many_handles),
