@@ -4,6 +4,8 @@
  * in tp_traverse. The collector is one static function or a few, as the compiler likes.
  * PyGC_Collect(), which is exported, calls it, directly or by way of other functions
  * that have no name; beside it only functions in the tables of types do what it does.
+ * Those between PyGC_Collect() and them, by the shortest way, are the collector's, too:
+ * gc_collect_main() has the rest of it, inlined.
  * Builds without the GIL have another collector, which is not found.
  *
  * Source: Modules/gcmodule.c (Python/gc.c since 3.13): subtract_refs(),
