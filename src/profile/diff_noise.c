@@ -119,6 +119,30 @@ static void measure_runs(const struct side *a, const struct side *b,
 				  1;
 }
 
+static bool each_has(const struct diff_run *runs, size_t count,
+		     const double *values, bool is_after)
+{
+	for (size_t i = 0; i < count; i++)
+		if (runs[i].is_after == is_after &&
+		    values[i] < DIFF_NOISE_SAMPLES_ALWAYS * runs[i].sample)
+			return false;
+	return true;
+}
+
+/* By how much runs differ is no question of what one side does in each, and the other never. */
+static void measure_presence(const struct diff_run *runs, size_t count,
+			     const double *values, const struct side *a,
+			     const struct side *b, struct diff_value *ret)
+{
+	struct diff_value by_counts = {};
+	bool is_new = a->value == 0, is_gone = b->value == 0;
+
+	if (is_new == is_gone || !each_has(runs, count, values, is_new))
+		return;
+	measure_samples(a, b, &by_counts);
+	ret->chance = fmin(ret->chance, by_counts.chance);
+}
+
 struct diff_value diff_noise_measure(const struct diff_run *runs, size_t count,
 				     const double *values,
 				     const double *squares, uint64_t samples)
@@ -127,10 +151,12 @@ struct diff_value diff_noise_measure(const struct diff_run *runs, size_t count,
 	struct side b = side_of(runs, count, values, squares, true);
 	struct diff_value value = { .before = a.value, .after = b.value };
 
-	if (count > 2)
+	if (count > 2) {
 		measure_runs(&a, &b, &value);
-	else
+		measure_presence(runs, count, values, &a, &b, &value);
+	} else {
 		measure_samples(&a, &b, &value);
+	}
 	if (samples < DIFF_NOISE_SAMPLES_MIN)
 		value.chance = NAN;
 	return value;

@@ -19,6 +19,11 @@
  * each side, which does not tell. Of a share s it is that part of s * (1 - s).
  */
 #define DIFF_NOISE_RUNS 0.05
+/*
+ * Of several runs each one of a side has at least so many samples of a function, and
+ * none of the other has any: then it came, or went, as sure as counts tell.
+ */
+#define DIFF_NOISE_SAMPLES_ALWAYS 4
 
 struct diff_run {
 	bool is_after;

@@ -18,7 +18,7 @@
 /* Parts of one function that are looked at, the heaviest. */
 enum { PARTS_MAX = 16 };
 /* Calls of the kernel in the summary of waits; more are looked at. */
-enum { CALLS_SHOWN = 5, CALLS_MAX = 64 };
+enum { CALLS_SHOWN = 8, CALLS_MAX = 64 };
 
 static const char *const kind_names[] = {
 	[SPENT_INTERPRETER] = "interpreter",
@@ -545,11 +545,14 @@ static size_t gather_calls(const struct profile *profile,
 	return shown;
 }
 
+/* Of waits all are in the kernel: beside calls by name stand the others. */
 static void put_kind(const struct profile *profile, const struct piece *piece,
-		     struct strbuf *out)
+		     bool is_wait, struct strbuf *out)
 {
 	if (piece->subject == PROFILE_NONE)
-		strbuf_puts(out, kind_names[piece->kind]);
+		strbuf_puts(out, is_wait && piece->kind == SPENT_KERNEL ?
+					 "other waits" :
+					 kind_names[piece->kind]);
 	else
 		put_kernel(profile, profile_frame(profile, piece->subject), out);
 }
@@ -559,6 +562,7 @@ void spent_text_kinds(const struct profile *profile, uint32_t event,
 {
 	uint64_t nameless = spent_nameless(own);
 	struct piece pieces[SPENT_KINDS + CALLS_SHOWN];
+	bool is_wait = profile->events.data[event].kind == EVENT_WAIT;
 	size_t start = out->len, count = SPENT_KINDS;
 	uint64_t rest = 0;
 
@@ -567,7 +571,7 @@ void spent_text_kinds(const struct profile *profile, uint32_t event,
 					       .subject = PROFILE_NONE,
 					       .period = own->kinds[kind].period };
 	/* Of waits the kernel is no news. */
-	if (profile->events.data[event].kind == EVENT_WAIT)
+	if (is_wait)
 		count += gather_calls(profile, own, pieces + count,
 				      &pieces[SPENT_KERNEL].period);
 	qsort(pieces, count, sizeof(*pieces), compare_pieces);
@@ -577,7 +581,7 @@ void spent_text_kinds(const struct profile *profile, uint32_t event,
 			continue;
 		}
 		strbuf_puts(out, out->len > start ? ", " : "");
-		put_kind(profile, &pieces[i], out);
+		put_kind(profile, &pieces[i], is_wait, out);
 		strbuf_putc(out, ' ');
 		strbuf_percent(out, pieces[i].period, own->all.period);
 		if (!nameless || pieces[i].kind != SPENT_NATIVE)

@@ -1104,6 +1104,36 @@ static void test_runs_tell_more_than_samples(void **state)
 	assert_true(isnan(value.chance));
 }
 
+/* Six runs, of which each before has it and none after, or some that do not. */
+static double chance_of_going(const double *values, double sample)
+{
+	struct diff_run runs[6];
+
+	for (size_t i = 0; i < 6; i++)
+		runs[i] = (struct diff_run){ .is_after = i > 2,
+					     .all = 300,
+					     .sample = sample,
+					     .samples = 300 / sample };
+	return diff_noise_measure(runs, 6, values, NULL, 890).chance;
+}
+
+static void test_what_is_in_each_run_and_in_none(void **state)
+{
+	const double gone[] = { 28, 19, 37, 0, 0, 0 };
+	const double bursts[] = { 80, 0, 4, 0, 0, 0 };
+	const double less[] = { 28, 19, 37, 0, 0, 1 };
+	const double came[] = { 0, 0, 0, 28, 19, 37 };
+
+	(void)state;
+	assert_true(chance_of_going(gone, 1) < 1e-6);
+	assert_true(chance_of_going(came, 1) < 1e-6);
+	/* As the runs differ. */
+	assert_true(chance_of_going(bursts, 1) > 0.1);
+	assert_true(chance_of_going(less, 1) > 1e-3);
+	/* Two or three samples a run. */
+	assert_true(chance_of_going(gone, 10) > 1e-3);
+}
+
 static void test_screen(void **state)
 {
 	struct own_diff *diff;
@@ -1206,7 +1236,7 @@ static void test_what_may_be_real(void **state)
 	diff = diff_of_one_that_changed(&m, 40, 145);
 	text = screen(&m, diff, 100, OWN_DIFF_BY_TIME);
 	assert_non_null(strstr(
-		text, "0.100  0.145  +0.045 +-0.035 maybe    noise  work0 "));
+		text, "0.100  0.145  +0.045 +-0.035 maybe   +0.045  work0 "));
 	/* So the first sentence does not say that it has changed. */
 	assert_non_null(strstr(
 		text, "\nCPU time as before, as far as runs tell: no change of a function is certain.\n"));
@@ -1483,6 +1513,7 @@ int main(void)
 		cmocka_unit_test(test_a_halved_wait),
 		cmocka_unit_test(test_a_wait_by_chance),
 		cmocka_unit_test(test_runs_tell_more_than_samples),
+		cmocka_unit_test(test_what_is_in_each_run_and_in_none),
 		cmocka_unit_test(test_screen),
 		cmocka_unit_test(test_the_largest_is_shown),
 		cmocka_unit_test(test_what_may_be_real),
