@@ -181,7 +181,7 @@ static bool put_part_of_ran(struct answer *a)
 		return false;
 	missing = answer_recorded_time(a->profile, a->event,
 				       FAULT_WITHOUT_SAMPLES);
-	if (missing < seen / 100)
+	if (!missing || missing < seen / 100)
 		return false;
 	answer_put_seconds(&a->text, seen);
 	strbuf_puts(&a->text, " of ");

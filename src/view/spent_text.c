@@ -545,16 +545,30 @@ static size_t gather_calls(const struct profile *profile,
 	return shown;
 }
 
-/* Of waits all are in the kernel: beside calls by name stand the others. */
 static void put_kind(const struct profile *profile, const struct piece *piece,
-		     bool is_wait, struct strbuf *out)
+		     struct strbuf *out)
 {
 	if (piece->subject == PROFILE_NONE)
-		strbuf_puts(out, is_wait && piece->kind == SPENT_KERNEL ?
-					 "other waits" :
-					 kind_names[piece->kind]);
+		strbuf_puts(out, kind_names[piece->kind]);
 	else
 		put_kernel(profile, profile_frame(profile, piece->subject), out);
+}
+
+/* Behind what has a name of its own. */
+static void put_remaining(const struct own_time *own, const char *word,
+			  uint64_t period, size_t start, struct strbuf *out)
+{
+	if (!period || out->len == start)
+		return;
+	strbuf_printf(out, ", %s ", word);
+	strbuf_percent(out, period, own->all.period);
+}
+
+/* Of waits all are in the kernel: some calls have names, and these are the others. */
+static bool is_other_wait(const struct piece *piece, size_t calls)
+{
+	return calls && piece->kind == SPENT_KERNEL &&
+	       piece->subject == PROFILE_NONE;
 }
 
 void spent_text_kinds(const struct profile *profile, uint32_t event,
@@ -562,26 +576,29 @@ void spent_text_kinds(const struct profile *profile, uint32_t event,
 {
 	uint64_t nameless = spent_nameless(own);
 	struct piece pieces[SPENT_KINDS + CALLS_SHOWN];
-	bool is_wait = profile->events.data[event].kind == EVENT_WAIT;
-	size_t start = out->len, count = SPENT_KINDS;
-	uint64_t rest = 0;
+	size_t start = out->len, calls = 0;
+	uint64_t rest = 0, waits = 0;
 
 	for (unsigned int kind = 0; kind < SPENT_KINDS; kind++)
 		pieces[kind] = (struct piece){ .kind = kind,
 					       .subject = PROFILE_NONE,
 					       .period = own->kinds[kind].period };
 	/* Of waits the kernel is no news. */
-	if (is_wait)
-		count += gather_calls(profile, own, pieces + count,
-				      &pieces[SPENT_KERNEL].period);
-	qsort(pieces, count, sizeof(*pieces), compare_pieces);
-	for (size_t i = 0; i < count && pieces[i].period; i++) {
+	if (profile->events.data[event].kind == EVENT_WAIT)
+		calls = gather_calls(profile, own, pieces + SPENT_KINDS,
+				     &pieces[SPENT_KERNEL].period);
+	qsort(pieces, SPENT_KINDS + calls, sizeof(*pieces), compare_pieces);
+	for (size_t i = 0; i < SPENT_KINDS + calls && pieces[i].period; i++) {
+		if (is_other_wait(&pieces[i], calls)) {
+			waits += pieces[i].period;
+			continue;
+		}
 		if (goes_without_saying(profile, pieces[i].kind)) {
 			rest += pieces[i].period;
 			continue;
 		}
 		strbuf_puts(out, out->len > start ? ", " : "");
-		put_kind(profile, &pieces[i], is_wait, out);
+		put_kind(profile, &pieces[i], out);
 		strbuf_putc(out, ' ');
 		strbuf_percent(out, pieces[i].period, own->all.period);
 		if (!nameless || pieces[i].kind != SPENT_NATIVE)
@@ -590,8 +607,6 @@ void spent_text_kinds(const struct profile *profile, uint32_t event,
 		strbuf_percent(out, nameless, own->all.period);
 		strbuf_puts(out, " without names)");
 	}
-	if (!rest || out->len == start)
-		return;
-	strbuf_puts(out, ", others ");
-	strbuf_percent(out, rest, own->all.period);
+	put_remaining(own, "other waits", waits, start, out);
+	put_remaining(own, "others", rest, start, out);
 }

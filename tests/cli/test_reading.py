@@ -102,6 +102,7 @@ def test_a_recording_may_stand_there_without_i(kaa, recording, words, tmp_path):
     (["report", "--mode", "wall"], " record --mode wall COMMAND'"),
     (["flamegraph", "--mode", "wall"], " record --mode wall COMMAND'"),
     (["flamegraph", "--format", "svg"], "'-o FILE.svg'"),
+    (["record", "-m", "tool"], " record python3 -m NAME'"),
     (["record", "--wall", "true"], "unknown option '--wall': '--mode wall' "),
 ])
 def test_options_that_people_look_for(kaa, words, said):

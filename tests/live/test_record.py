@@ -3,6 +3,7 @@
 import bisect
 import collections
 import pathlib
+import re
 import signal
 import subprocess
 
@@ -89,6 +90,16 @@ def test_shapes(kaa, python, scripts, oracle_of, tmp_path):
     incomplete = [sample for sample in concerned
                   if "[unreadable Python frames]" in sample.markers or "[Python stack not aligned]" in sample.markers]
     assert len(incomplete) <= most(0.001, len(concerned)), f"{len(incomplete)} of {len(concerned)}: {incomplete[:2]}"
+
+
+def test_raw_stacks_have_no_python_and_it_is_said(kaa, newest_python, scripts, tmp_path):
+    """They are for other tools."""
+    data, command = tmp_path / "perf.data", [*newest_python.command, scripts / "doc_script.py", "0.3"]
+    said = kaa("record", "--call-graph", "dwarf", "-o", data, "--", *command).stderr
+    assert "no sample has Python frames: '--call-graph dwarf' keeps raw stacks for other tools, and '-g' has" in said
+    said = kaa("report", "--stdio", "-i", data).stdout
+    assert re.search("No stack has Python frames: '--call-graph dwarf' .* record -g' has them", said) and "doctor" not in said
+    assert "raw stacks" not in kaa("record", "--call-graph", "dwarf", "-o", tmp_path / "true", "--", "true").stderr
 
 
 @pytest.mark.few_versions

@@ -1177,6 +1177,30 @@ static void test_what_is_called_alike_is_one_part(void **state)
 	model_deinit(&m);
 }
 
+/* By name, the longest first; the rest is no kind of wait of its own. */
+static void test_waits_for_more_calls_than_are_named(void **state)
+{
+	static const char *const calls[] = { "futex", "read", "poll", "wait4",
+					     "select", "recvfrom", "pause",
+					     "pselect6", "flock", "fsync" };
+	struct model m;
+
+	(void)state;
+	init(&m);
+	m.profile->events.data[0].kind = EVENT_WAIT;
+	for (uint64_t i = 0; i < 10; i++) {
+		char stack[128];
+
+		snprintf(stack, sizeof(stack), MAIN " I:eval " F "@3 k:__x64_sys_%s",
+			 calls[i]);
+		model_sample(&m, (15 - i) * 10000000, stack);
+	}
+	assert_screen_says(&m, 300, "Spent in: futex() 14 %, read() 13 %, ");
+	assert_screen_says(&m, 300, ", pselect6() 7.6 %, other waits 12 %\n");
+	assert_screen_does_not_say(&m, 300, "kernel");
+	model_deinit(&m);
+}
+
 /* The command says what it runs, where no stack does. */
 static void test_the_command_names_what_is_shown(void **state)
 {
@@ -2045,6 +2069,7 @@ int main(void)
 		cmocka_unit_test(test_tasks_without_a_name_are_told_by_their_coroutines),
 		cmocka_unit_test(test_threads_are_no_tasks),
 		cmocka_unit_test(test_what_is_called_alike_is_one_part),
+		cmocka_unit_test(test_waits_for_more_calls_than_are_named),
 		cmocka_unit_test(test_the_command_names_what_is_shown),
 		cmocka_unit_test(test_helpers_of_one_name_are_one_row),
 		cmocka_unit_test(test_states_have_one_name),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What changed between recordings: pairs, sums, and what is called real. */
 #include "assert_ok.h"
+#include "assert_says.h"
 
 #include <math.h>
 
@@ -1414,6 +1415,88 @@ static void test_a_busy_machine(void **state)
 	check_busy((const uint64_t[2][2]){ { 400, 0 }, { 360, 1000 } }, NULL);
 }
 
+/* us of each side that no sample stands for; beside 500 ms that have some. */
+static char *screen_of_missing(const uint64_t us[2])
+{
+	struct own_diff *diff;
+	struct model m;
+	char *text;
+
+	init(&m, 2);
+	for (uint16_t i = 0; i < 2; i++) {
+		add(&m, i, 500, line_of(&m, "work", "/srv/x.py", 1, 5, 3));
+		assert_ok(faults_add(&m.profile->recordings.data[i].faults,
+				     FAULT_OF_RECORDER, us[i],
+				     FAULT_WITHOUT_SAMPLES));
+	}
+	diff = diff_of(&m, 1, 1, OWN_DIFF_BY_TIME);
+	text = screen(&m, diff, 120, OWN_DIFF_BY_TIME);
+	own_diff_destroy(diff);
+	model_deinit(&m);
+	return text;
+}
+
+/* What is compared are samples; the first screen of a report has all CPU time. */
+static void test_cpu_time_without_samples(void **state)
+{
+	char *text = screen_of_missing((const uint64_t[2]){ 76000, 3000 });
+
+	(void)state;
+	assert_says(text, "  500 ms of 576 ms CPU  500 samples");
+	assert_says(text, "  500 ms CPU  500 samples");
+	free(text);
+}
+
+static char *screen_of_lengths(const uint64_t seconds[2], const char *command,
+			       enum own_diff_by by)
+{
+	struct own_diff *diff;
+	struct model m;
+	char *text;
+
+	init(&m, 2);
+	for (uint16_t i = 0; i < 2; i++) {
+		set_command(&m, i, command);
+		add(&m, i, 500, line_of(&m, "work", "/srv/x.py", 1, 5, 3));
+		assert_ok(faults_add(&m.profile->recordings.data[i].faults,
+				     FAULT_OF_RECORDER, seconds[i] * 1000000,
+				     FAULT_TIME));
+	}
+	diff = diff_of(&m, 1, 1, by);
+	text = screen(&m, diff, 80, by);
+	own_diff_destroy(diff);
+	model_deinit(&m);
+	return text;
+}
+
+/* A service takes as much CPU time as it is recorded for; a command ends by itself. */
+static void test_recordings_that_are_not_as_long(void **state)
+{
+	static const char says[] = "\nThe recordings are not as long: 8.0 s before, 5.0 s after.\n";
+	static const struct {
+		uint64_t seconds[2];
+		const char *command;
+		enum own_diff_by by;
+		bool is_said;
+	} cases[] = {
+		{ { 8, 5 }, "kaa record -p 7", OWN_DIFF_BY_TIME, true },
+		{ { 8, 5 }, "kaa record -a", OWN_DIFF_BY_TIME, true },
+		{ { 8, 5 }, "kaa record -p 7", OWN_DIFF_BY_SHARE, false },
+		{ { 8, 5 }, "kaa record x.py", OWN_DIFF_BY_TIME, false },
+		{ { 8, 8 }, "kaa record -p 7", OWN_DIFF_BY_TIME, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char *text = screen_of_lengths(cases[i].seconds, cases[i].command,
+					       cases[i].by);
+
+		if (!!strstr(text, says) != cases[i].is_said)
+			fail_msg("case %zu\n%s", i, text);
+		free(text);
+	}
+}
+
 static void test_ways_of_recording(void **state)
 {
 	(void)state;
@@ -1520,6 +1603,8 @@ int main(void)
 		cmocka_unit_test(test_a_cause_of_nothing),
 		cmocka_unit_test(test_a_total_that_may_be_real),
 		cmocka_unit_test(test_a_busy_machine),
+		cmocka_unit_test(test_cpu_time_without_samples),
+		cmocka_unit_test(test_recordings_that_are_not_as_long),
 		cmocka_unit_test(test_ways_of_recording),
 		cmocka_unit_test(test_ways_of_several_recordings),
 		cmocka_unit_test(test_no_line_is_too_long),
