@@ -151,18 +151,48 @@ static const char *last_part(const char *word)
 	return slash && slash[1] ? slash + 1 : word;
 }
 
+/* A row of threads names its script and its parent, too: "sh (app.py), child of 7". */
+static bool is_row_of(const char *word, const char *name)
+{
+	size_t n = name ? strlen(name) : 0;
+
+	return n && !strncmp(word, name, n) &&
+	       (!strncmp(word + n, " (", 2) || !strncmp(word + n, ", ", 2));
+}
+
+/* The longest of those whose row it is, or else what is near. */
+static void find_near(const char *word, const unmatched_thing_vec *things,
+		      struct strbuf *out)
+{
+	struct nearest nearest = { .word = last_part(word) };
+	const char *found = NULL;
+
+	for (size_t i = 0; i < things->count; i++) {
+		const char *name = things->data[i].name;
+
+		nearest_add(&nearest, name);
+		if (is_row_of(word, name) &&
+		    (!found || strlen(name) > strlen(found)))
+			found = name;
+	}
+	if (!found) {
+		nearest_format(&nearest, out);
+		return;
+	}
+	strbuf_puts(out, ": did you mean ");
+	put_quoted(found, out);
+	strbuf_putc(out, '?');
+}
+
 static void put_unmatched_name(const char *none, const char *word,
 			       const unmatched_thing_vec *things,
 			       struct strbuf *out)
 {
 	_cleanup_strbuf_ struct strbuf near = STRBUF_INIT;
-	struct nearest nearest = { .word = last_part(word) };
 
-	for (size_t i = 0; i < things->count; i++)
-		nearest_add(&nearest, things->data[i].name);
+	find_near(word, things, &near);
 	strbuf_printf(out, "%s ", none);
 	put_quoted(word, out);
-	nearest_format(&nearest, &near);
 	if (near.len) {
 		text_append(out, near.data, near.len);
 	} else {

@@ -305,6 +305,7 @@ def test_notes_are_no_part_of_the_output(report, empty_report):
 @pytest.mark.parametrize("words, said", [
     (["-c", "pyton3"], "no sample is of a thread called 'pyton3': did you mean 'python3'?"),
     (["-c", "sh"], "no sample is of a thread called 'sh'; there is 'python3'"),
+    (["-c", "python3 (some_long_name.py)"], "no sample is of a thread called 'python3 (some_long_name.py)': did you mean 'python3'?"),
     (["--comms", "python3,sh"], "no sample is of a thread called 'sh'; there is 'python3'"),
     (["--pid", "1"], "no sample is of process 1; there is 4242 (python3)"),
     (["--tid", "4242,1"], "no sample is of thread 1; there is 4242 (python3)"),
