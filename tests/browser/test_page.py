@@ -251,6 +251,23 @@ def test_the_program_is_named_as_it_is(kaa, tmp_path, show):
     assert end["width"] > 30 and end["x"] + end["width"] <= head["x"] + head["width"] + 1 <= 391
 
 
+def test_tasks_of_asyncio_are_listed(draw, show):
+    """With their shares, the heaviest first; one that is clicked is shown alone."""
+    cpu, job, nameless = (f"py::task{name}:<asyncio>".encode() for name in (" cpu", " job-1", ""))
+    no_task = b"py::task other:/srv/app/task.py"
+    page = show(draw({b"loop": {(cpu, WORK): 30, (job, LOAD): 55, (nameless, WORK): 5, (no_task, WORK): 4, (MAIN, WORK, cpu): 6}}), "view=summary")
+    found = [[cell.inner_text() for cell in row.query_selector_all("td")] for row in page.query_selector_all(".summary table tbody tr")
+             if len(row.query_selector_all("td")) == 2]
+    assert found == [["55.0%", "job-1"], ["30.0%", "cpu"], ["5.0%", "without a name, or not read"]]
+    page.click(".summary button:text-is('cpu')")
+    settle(page)
+    # Whatever has it in its stack, as with "Only this" of any function.
+    assert page.inner_text(".selected").startswith("36.0% of all")
+    assert "load" not in rows(page, "Functions")
+    page = show(draw(THREADS), "view=summary")
+    assert "asyncio" not in page.inner_text(".summary")
+
+
 def test_search_and_only(draw, show):
     page = show(draw(THREADS))
     press(page, "/")

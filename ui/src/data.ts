@@ -374,6 +374,12 @@ export class Profile {
 
 	isPython(fn: number) { return this.functionKind[fn] <= Kind.Standard; }
 	functionName(fn: number) { return this.text(this.names["function.name"][fn]); }
+	// Of a task of asyncio, which the recorder has made a function; "": it has no name; null: it is none.
+	taskName(fn: number): string | null {
+		const found = this.isPython(fn) && this.filePath(this.functionFile[fn]) === "<asyncio>" ? /^task(?: (.*))?$/s.exec(this.functionName(fn)) : null;
+		return found ? found[1] ?? "" : null;
+	}
+
 	filePath(file: number) { return file === NONE ? "" : this.text(this.names["file.path"][file]); }
 	filePlace(file: number) { return file === NONE ? "" : this.text(this.names["file.place"][file]); }
 	object(fn: number) { return this.text(this.names["function.object"][fn]); }
