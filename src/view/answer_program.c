@@ -169,6 +169,13 @@ struct error *answer_find_program(const struct answer *a, uint32_t *ret)
 	return error;
 }
 
+/* Of a child that was forked, and runs another program since: that has no script. */
+static bool was_another(const struct profile *p, uint32_t task)
+{
+	return task < p->last_comms.count &&
+	       p->last_comms.data[task] != profile_task(p, task)->comm;
+}
+
 struct error *answer_find_scripts(const struct answer *a, struct map *ret)
 {
 	const struct profile *p = a->profile;
@@ -182,6 +189,7 @@ struct error *answer_find_scripts(const struct answer *a, struct map *ret)
 		/* "<string>" is no script. */
 		if (p->samples.event[i] != a->event_index ||
 		    stack == PROFILE_NONE || programs[stack] >= NO_PROGRAM ||
+		    was_another(p, p->samples.task[i]) ||
 		    *profile_string(p, programs[stack], "<") == '<')
 			continue;
 		if (!map_insert(ret, process_of(p, i), programs[stack], NULL))

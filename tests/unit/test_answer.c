@@ -1301,6 +1301,37 @@ static void test_processes_have_their_scripts(void **state)
 	model_deinit(&m);
 }
 
+/* What a child was before it ran another program, says a few samples. */
+static void test_a_program_of_its_own_has_no_script(void **state)
+{
+	static const char *const last[] = { "python3", "sh", "renamed" };
+	struct profile *p;
+	struct model m;
+
+	(void)state;
+	init(&m);
+	p = m.profile;
+	m.task = model_process(&m, 100, "python3");
+	model_sample(&m, 600000000, MAIN " I:eval " F "@3");
+	m.task = model_process(&m, 101, "python3");
+	model_sample(&m, 10000000, MAIN " I:eval " F "@3");
+	m.task = model_process(&m, 101, "sh");
+	model_sample(&m, 190000000, "lib:main");
+	m.task = model_process(&m, 102, "python3");
+	model_sample(&m, 100000000, MAIN " I:eval " F "@3");
+	m.task = model_process(&m, 102, "renamed");
+	model_sample(&m, 100000000, MAIN " I:eval " F "@3");
+	for (size_t i = 0; i < p->tasks.count; i++) {
+		uint32_t comm;
+
+		model_check(profile_intern(p, last[p->tasks.data[i].pid - 100], &comm));
+		assert_true(vec_push(&p->last_comms, comm));
+	}
+	assert_screen_says(&m, 100, " 20.0%          101      sh\n");
+	assert_screen_says(&m, 100, "102      renamed (x.py)\n");
+	model_deinit(&m);
+}
+
 static uint32_t child(struct model *m, int pid, const char *comm, int parent)
 {
 	uint32_t id = model_process(m, pid, comm);
@@ -2075,6 +2106,7 @@ int main(void)
 		cmocka_unit_test(test_states_have_one_name),
 		cmocka_unit_test(test_a_program_that_runs),
 		cmocka_unit_test(test_processes_have_their_scripts),
+		cmocka_unit_test(test_a_program_of_its_own_has_no_script),
 		cmocka_unit_test(test_workers_are_told_from_their_parent),
 		cmocka_unit_test(test_children_that_are_alike_are_one_row),
 		cmocka_unit_test(test_the_hint_about_waits_has_the_numbers),
