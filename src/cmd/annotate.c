@@ -699,7 +699,7 @@ static const struct option options[] = {
 	INPUT_FILE_OPTIONS(struct annotate_settings),
 	OPT_GROUP("Samples"),
 	OPT_STRING('c', "comms", struct annotate_settings, input.comms,
-		   "<name,...>", "use only samples of threads with these names"),
+		   "<name,...>", "use only samples of threads, or tasks of asyncio, with these names"),
 	INPUT_FILTER_OPTIONS(struct annotate_settings),
 	OPT_LIST('e', "event", struct annotate_settings, event_words,
 		 "<event>",

@@ -249,7 +249,7 @@ static const struct option options[] = {
 		   "write a flame graph of the change instead, more time in red, less in blue: a page (.html) or a picture (.svg)"),
 	OPT_GROUP("Samples"),
 	OPT_STRING('c', "comms", struct diff_settings, input.comms,
-		   "<name,...>", "use only samples of threads with these names"),
+		   "<name,...>", "use only samples of threads, or tasks of asyncio, with these names"),
 	INPUT_FILTER_OPTIONS(struct diff_settings),
 	OPT_GROUP("Files"),
 	OPT_BOOL('f', "force", struct diff_settings, input.force,

@@ -365,7 +365,7 @@ static const struct option options[] = {
 		   "use only samples of this event (default: the first of waits, or else of the processor's time)",
 		   .values = event_words),
 	OPT_STRING('c', "comms", struct flamegraph_settings, input.comms,
-		   "<name,...>", "use only samples of threads with these names"),
+		   "<name,...>", "use only samples of threads, or tasks of asyncio, with these names"),
 	INPUT_FILTER_OPTIONS(struct flamegraph_settings),
 	OPT_GROUP("Names"),
 	INPUT_NAME_OPTIONS(struct flamegraph_settings),

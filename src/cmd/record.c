@@ -573,10 +573,11 @@ static void print_summary(const struct record_setup *setup,
 		put_incomplete(s, result->samples, polled, &text);
 	say_written(before, &text);
 	/* The first line tells of them as incomplete, if it tells of those. */
-	if (!record_say_no_python(recorder, setup, result) &&
-	    (polled || !counts_incomplete))
-		say_without_stack(result, polled);
-	record_say_raw_stacks(setup, result);
+	if (!record_say_no_python(recorder, setup, result)) {
+		if (polled || !counts_incomplete)
+			say_without_stack(result, polled);
+		record_say_raw_stacks(recorder, setup, result);
+	}
 	say_outside(result);
 	if (polled) {
 		say_late(setup, result);

@@ -96,11 +96,14 @@ bool record_say_no_python(const struct recorder *recorder,
 	return true;
 }
 
-void record_say_raw_stacks(const struct record_setup *setup,
+void record_say_raw_stacks(const struct recorder *recorder,
+			   const struct record_setup *setup,
 			   const struct recorder_result *result)
 {
+	/* Trampolines are frames in raw stacks, too, which their reader names. */
 	if (setup->options.sampler.callchain == CALLCHAIN_DWARF &&
-	    result->python_ran && !result->stacks.with_python)
+	    !recorder_python(recorder)->gives_trampolines &&
+	    result->python_ran && result->samples)
 		message_note("no sample has Python frames: '--call-graph dwarf' keeps raw stacks for other tools, and '-g' has Python frames");
 }
 

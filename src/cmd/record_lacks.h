@@ -16,7 +16,8 @@ void record_say_ran_no_python(const struct recorder *recorder,
 			      const struct record_setup *setup,
 			      const struct recorder_result *result);
 /* None of Python in what keeps raw stacks for other tools, though Python ran. */
-void record_say_raw_stacks(const struct record_setup *setup,
+void record_say_raw_stacks(const struct recorder *recorder,
+			   const struct record_setup *setup,
 			   const struct recorder_result *result);
 /*
  * Samples, of which there are none. before: the recording that is there

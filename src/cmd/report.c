@@ -761,7 +761,7 @@ static const struct option options[] = {
 		 "set the length of a time slice for --sort time (default: 100ms)",
 		 TABLE),
 	OPT_STRING('c', "comms", struct report_settings, input.comms,
-		   "<name,...>", "show only threads with these names"),
+		   "<name,...>", "show only threads, or tasks of asyncio, with these names"),
 	OPT_STRING('d', "dsos", struct report_settings, dsos, "<dso,...>",
 		   "show only entries in these DSOs",
 		 TABLE),

@@ -220,7 +220,7 @@ static const struct option options[] = {
 	INPUT_FILE_OPTIONS(struct script_settings),
 	OPT_GROUP("Samples"),
 	OPT_STRING('c', "comms", struct script_settings, input.comms,
-		   "<name,...>", "use only samples of threads with these names"),
+		   "<name,...>", "use only samples of threads, or tasks of asyncio, with these names"),
 	INPUT_FILTER_OPTIONS(struct script_settings),
 	OPT_STRING('S', "symbols", struct script_settings, symbols,
 		   "<symbol,...>",

@@ -235,7 +235,7 @@ static const struct option options[] = {
 		   "use only samples of this event (default: all, to choose from)",
 		   .values = event_words),
 	OPT_STRING('c', "comms", struct view_settings, input.comms,
-		   "<name,...>", "use only samples of threads with these names"),
+		   "<name,...>", "use only samples of threads, or tasks of asyncio, with these names"),
 	INPUT_FILTER_OPTIONS(struct view_settings),
 	OPT_GROUP("Names"),
 	INPUT_NAME_OPTIONS(struct view_settings),

@@ -31,13 +31,16 @@ static bool is_listed(const struct seen_tasks *seen, const char *name)
 	vec_for_each(task, &seen->all) {
 		const char *listed = task->name ? task->name : task->comm;
 
-		if (listed && !strcmp(listed, name))
+		if (listed && !task->is_asyncio && !strcmp(listed, name))
 			return true;
 	}
 	return false;
 }
 
-/* What has passed of it are samples of its tasks. */
+/*
+ * What has passed of it are samples of its tasks; of one whose comm was asked for, too,
+ * all of them.
+ */
 static bool has_task(const struct profile_task *thread,
 		     const struct seen_tasks *seen,
 		     const struct name_list *names)

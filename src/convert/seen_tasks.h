@@ -22,8 +22,9 @@ struct seen_task {
 	const char *comm;
 	/* NULL: the program gave none. */
 	const char *name;
-	bool is_asyncio;
 	uint64_t samples;
+	/* It is a task, and `name` is the task's. */
+	bool is_asyncio;
 };
 
 /* Zero-initialise. */

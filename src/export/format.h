@@ -50,7 +50,7 @@ enum export_traits {
 
 /*
  * X(name, traits, what files of it do not hold, help), in the order of `kaa help
- * export`; the first is the default.
+ * export`; the first is the default, where the file's name tells no other.
  */
 #define EXPORT_FORMATS(X)                                                      \
 	X(collapsed, 0, "the time of each sample or the numbers of threads",   \

@@ -140,7 +140,10 @@ static void measure_presence(const struct diff_run *runs, size_t count,
 	if (is_new == is_gone || !each_has(runs, count, values, is_new))
 		return;
 	measure_samples(a, b, &by_counts);
-	ret->chance = fmin(ret->chance, by_counts.chance);
+	if (!(by_counts.chance < ret->chance))
+		return;
+	ret->chance = by_counts.chance;
+	ret->half_width = by_counts.half_width;
 }
 
 struct diff_value diff_noise_measure(const struct diff_run *runs, size_t count,

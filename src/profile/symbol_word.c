@@ -14,6 +14,20 @@ struct part {
 	size_t length;
 };
 
+#define TASK	  "task"
+#define TASK_FILE "<asyncio>"
+
+/* A task has whatever name the program gave it: its file tells where that ends. */
+static const char *end_of_task(const char *qualname)
+{
+	const char *colon;
+
+	if (strncmp(qualname, TASK " ", strlen(TASK " ")) != 0)
+		return NULL;
+	colon = strrchr(qualname, ':');
+	return colon && !strcmp(colon + 1, TASK_FILE) ? colon : NULL;
+}
+
 bool python_symbol_parse(const char *symbol, struct python_symbol *ret)
 {
 	const char *qualname, *colon;
@@ -21,7 +35,9 @@ bool python_symbol_parse(const char *symbol, struct python_symbol *ret)
 	if (strncmp(symbol, PREFIX, PREFIX_LENGTH) != 0)
 		return false;
 	qualname = symbol + PREFIX_LENGTH;
-	colon = strchr(qualname, ':');
+	colon = end_of_task(qualname);
+	if (!colon)
+		colon = strchr(qualname, ':');
 	/* A C++ namespace may be called py, too: py::Box::spin(int). */
 	if (!colon || colon == qualname || !colon[1] || colon[1] == ':')
 		return false;
@@ -42,13 +58,12 @@ void python_symbol_keep_last(struct python_symbol *symbol)
 
 bool task_symbol_parse(const char *symbol, const char **name, size_t *length)
 {
-	static const char kind[] = "task";
-	const size_t n = sizeof(kind) - 1;
+	const size_t n = strlen(TASK);
 	struct python_symbol python;
 
 	if (!python_symbol_parse(symbol, &python) ||
-	    strcmp(python.file, "<asyncio>") != 0 ||
-	    python.qualname_length < n || memcmp(python.qualname, kind, n) != 0)
+	    strcmp(python.file, TASK_FILE) != 0 ||
+	    python.qualname_length < n || memcmp(python.qualname, TASK, n) != 0)
 		return false;
 	*name = NULL;
 	if (python.qualname_length > n + 1 && python.qualname[n] == ' ') {

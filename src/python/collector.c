@@ -13,6 +13,8 @@ enum {
 	/* Calls from PyGC_Collect() on, and functions that are looked at. */
 	DEPTH_MAX = 4,
 	FUNCTIONS_MAX = 512,
+	/* Of the collector there are a few dozen. */
+	WAYS_MAX = 16384,
 	/* gc_collect_main() of 3.11 has 6 KB. */
 	CODE_MAX = 65536,
 	TP_TRAVERSE = 184,
@@ -72,7 +74,8 @@ static struct error *note_way(struct search *s, uint32_t from, uint64_t start)
 	const uint64_t *to = map_find(&s->known, start);
 	struct way way = { from, to ? (uint32_t)*to : 0 };
 
-	if (!to || s->reached.data[*to].depth != s->reached.data[from].depth + 1)
+	if (!to || s->ways.count >= WAYS_MAX ||
+	    s->reached.data[*to].depth != s->reached.data[from].depth + 1)
 		return NULL;
 	return vec_push(&s->ways, way) ? NULL : error_no_memory();
 }

@@ -23,7 +23,7 @@
 #include "python/detect.h"
 
 /* The functions of the collector are no more than these. */
-#define PY_COLLECTOR_MAX 16
+#define PY_COLLECTOR_MAX 32
 
 /*
  * Starts of functions, vaddrs, to ret; *count of them. has_name says which functions

@@ -203,25 +203,48 @@ static void put_commands(struct diff_screen *s)
 
 /* --- For how long -------------------------------------------------------- */
 
-static void put_time(const struct diff_screen *s, size_t run,
-		     struct strbuf *out)
-{
-	uint64_t time = answer_recorded_time(s->profile, event_of(s, run),
-					     FAULT_TIME);
+/* From here on of the longer one, recordings differ in length. */
+#define LENGTH_SHARE 0.05
 
-	if (time)
-		strbuf_printf(out, "%.1f s", (double)time / 1e9);
+/* The mean of a side's recordings, s; 0: one does not say it. */
+static double length_of_side(const struct diff_screen *s, bool is_after)
+{
+	double sum = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < s->diff->runs.count; i++) {
+		uint64_t time = answer_recorded_time(
+			s->profile, event_of(s, i), FAULT_TIME);
+
+		if (s->diff->noise.data[i].is_after != is_after)
+			continue;
+		if (!time)
+			return 0;
+		sum += (double)time / 1e9;
+		count++;
+	}
+	return count ? sum / (double)count : 0;
+}
+
+static bool is_of_commands(const struct diff_screen *s)
+{
+	for (size_t i = 0; i < s->diff->runs.count; i++)
+		if (metadata_subject(metadata_of(s, i)) != SUBJECT_COMMAND)
+			return false;
+	return true;
 }
 
 /* What ran already does as much as the recording is long. */
-static void put_times(struct diff_screen *s)
+static void put_lengths(struct diff_screen *s)
 {
-	for (size_t i = 0; i < s->diff->runs.count; i++)
-		if (metadata_subject(metadata_of(s, i)) != SUBJECT_COMMAND) {
-			put_difference(s, "The recordings are not as long: ",
-				       put_time);
-			return;
-		}
+	double before = length_of_side(s, false), after = length_of_side(s, true);
+
+	if (is_of_commands(s) || before <= 0 || after <= 0 ||
+	    fabs(after - before) <= LENGTH_SHARE * fmax(before, after))
+		return;
+	strbuf_printf(&s->text,
+		      "The recordings differ in length: %.1f s before, %.1f s after.\n",
+		      before, after);
 }
 
 /* --- A busy machine ------------------------------------------------------- */
@@ -282,7 +305,7 @@ void diff_put_ways(struct diff_screen *s, bool is_one_program)
 	if (is_one_program)
 		put_commands(s);
 	if (s->options->by == OWN_DIFF_BY_TIME)
-		put_times(s);
+		put_lengths(s);
 	put_difference(s, "Recorded in two ways: ", put_way);
 	put_difference(s, "The sampling rates differ: ", put_rate);
 	put_busy(s);

@@ -75,13 +75,16 @@ static bool keeps_raw_stacks(const struct metadata *metadata)
 {
 	static const char joined[] = "--call-graph=dwarf", dwarf[] = "dwarf";
 	const char *before = "";
+	size_t end = metadata_program(metadata);
 
-	vec_for_each(word, &metadata->command) {
-		if (!strncmp(*word, joined, strlen(joined)) ||
+	for (size_t i = 0; i < (end ? end : metadata->command.count); i++) {
+		const char *word = metadata->command.data[i];
+
+		if (!strncmp(word, joined, strlen(joined)) ||
 		    (!strcmp(before, "--call-graph") &&
-		     !strncmp(*word, dwarf, strlen(dwarf))))
+		     !strncmp(word, dwarf, strlen(dwarf))))
 			return true;
-		before = *word;
+		before = word;
 	}
 	return false;
 }
@@ -102,7 +105,7 @@ static const char *why_no_python(const struct profile *profile, bool is_filtered
 		return "# No stack has Python frames: the recorder had no processor for most of the time.\n"
 		       "# Record while fewer programs run, and without 'nice'.\n#\n";
 	if (has_raw_stacks(profile))
-		return "# No stack has Python frames: '--call-graph dwarf' keeps raw stacks for other tools. 'kaa record -g' has them.\n#\n";
+		return "# No stack has Python frames: '--call-graph dwarf' keeps raw stacks for other tools. 'kaa record -g' records Python frames.\n#\n";
 	return "# No stack has Python frames, though Python was recorded: 'kaa doctor' says what these take.\n#\n";
 }
 

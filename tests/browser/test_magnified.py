@@ -298,6 +298,12 @@ def test_the_wheel_moves_a_part_sideways(long, show):
     page.mouse.wheel(-axis["width"] * 3, 0)
     settle(page)
     assert steps_of(page) == [[0, 100000]]
+    page.keyboard.down("Shift")
+    page.mouse.wheel(0, axis["width"] / 2)
+    page.keyboard.up("Shift")
+    settle(page)
+    (begin, _), = steps_of(page)
+    assert abs(begin - 50000) < 1000
     press(page, "Shift+Z")
     page.mouse.wheel(axis["width"] / 4, 0)
     settle(page)

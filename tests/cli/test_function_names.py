@@ -435,6 +435,12 @@ def test_tasks_of_asyncio_are_named_as_threads_are(kaa, tmp_path):
     assert "f0" in kaa("report", "-i", data, "--comms", "cpu").stdout
     said = kaa("report", "-i", data, "--comms", "jobs-1", status=1).stderr
     assert said == "kaa report: no sample is of a thread called 'jobs-1': did you mean 'job-1' or 'job-2'?\n"
+    # A name may have any letters; and other threads are listed, too, whose comm is another thread's name.
+    odd = {task("task GET http://x:80/a (1)", "f"): 3, task("task cpu", "g"): 2, (("<module>", "/srv/a.py", 1, 9),): 1}
+    data = planted.sampled(kaa, tmp_path / "odd.data", odd, event="async-clock", threads=("loop", "python3"))
+    for name, wanted in {"GET http://x:80/a (1)": 6, "GET http://x:N/a (N)": 6, "cpu": 4, "loop": 6}.items():
+        assert f"  {wanted} samples" in kaa("report", "-i", data, "--comms", name).stdout.splitlines()[0], name
+    assert " GET http://x:80/a (1)\n" in kaa("report", "-i", data).stdout
     # Of other events such a frame is a function.
     cpu = planted.sampled(kaa, tmp_path / "cpu.data", stacks, threads=("loop",))
     assert "called 'cpu'; there are 'loop' and 'python3'" in kaa("report", "-i", cpu, "--comms", "cpu", status=1).stderr

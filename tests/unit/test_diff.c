@@ -1106,7 +1106,7 @@ static void test_runs_tell_more_than_samples(void **state)
 }
 
 /* Six runs, of which each before has it and none after, or some that do not. */
-static double chance_of_going(const double *values, double sample)
+static struct diff_value six_runs(const double *values, double sample)
 {
 	struct diff_run runs[6];
 
@@ -1115,13 +1115,20 @@ static double chance_of_going(const double *values, double sample)
 					     .all = 300,
 					     .sample = sample,
 					     .samples = 300 / sample };
-	return diff_noise_measure(runs, 6, values, NULL, 890).chance;
+	return diff_noise_measure(runs, 6, values, NULL, 890);
+}
+
+static double chance_of_going(const double *values, double sample)
+{
+	return six_runs(values, sample).chance;
 }
 
 static void test_what_is_in_each_run_and_in_none(void **state)
 {
 	const double gone[] = { 28, 19, 37, 0, 0, 0 };
 	const double bursts[] = { 80, 0, 4, 0, 0, 0 };
+	const double uneven[] = { 4, 60, 5, 0, 0, 0 };
+	struct diff_value value;
 	const double less[] = { 28, 19, 37, 0, 0, 1 };
 	const double came[] = { 0, 0, 0, 28, 19, 37 };
 
@@ -1131,6 +1138,9 @@ static void test_what_is_in_each_run_and_in_none(void **state)
 	/* As the runs differ. */
 	assert_true(chance_of_going(bursts, 1) > 0.1);
 	assert_true(chance_of_going(less, 1) > 1e-3);
+	/* What is sure is no smaller than it may be off by. */
+	value = six_runs(uneven, 1);
+	assert_true(value.chance < 1e-6 && value.half_width < value.before);
 	/* Two or three samples a run. */
 	assert_true(chance_of_going(gone, 10) > 1e-3);
 }
@@ -1447,7 +1457,7 @@ static void test_cpu_time_without_samples(void **state)
 	free(text);
 }
 
-static char *screen_of_lengths(const uint64_t seconds[2], const char *command,
+static char *screen_of_lengths(const uint64_t ms[2], const char *command,
 			       enum own_diff_by by)
 {
 	struct own_diff *diff;
@@ -1459,7 +1469,7 @@ static char *screen_of_lengths(const uint64_t seconds[2], const char *command,
 		set_command(&m, i, command);
 		add(&m, i, 500, line_of(&m, "work", "/srv/x.py", 1, 5, 3));
 		assert_ok(faults_add(&m.profile->recordings.data[i].faults,
-				     FAULT_OF_RECORDER, seconds[i] * 1000000,
+				     FAULT_OF_RECORDER, ms[i] * 1000,
 				     FAULT_TIME));
 	}
 	diff = diff_of(&m, 1, 1, by);
@@ -1472,26 +1482,28 @@ static char *screen_of_lengths(const uint64_t seconds[2], const char *command,
 /* A service takes as much CPU time as it is recorded for; a command ends by itself. */
 static void test_recordings_that_are_not_as_long(void **state)
 {
-	static const char says[] = "\nThe recordings are not as long: 8.0 s before, 5.0 s after.\n";
+	static const char says[] = "\nThe recordings differ in length: 8.0 s before, 5.0 s after.\n";
 	static const struct {
-		uint64_t seconds[2];
+		uint64_t ms[2];
 		const char *command;
 		enum own_diff_by by;
 		bool is_said;
 	} cases[] = {
-		{ { 8, 5 }, "kaa record -p 7", OWN_DIFF_BY_TIME, true },
-		{ { 8, 5 }, "kaa record -a", OWN_DIFF_BY_TIME, true },
-		{ { 8, 5 }, "kaa record -p 7", OWN_DIFF_BY_SHARE, false },
-		{ { 8, 5 }, "kaa record x.py", OWN_DIFF_BY_TIME, false },
-		{ { 8, 8 }, "kaa record -p 7", OWN_DIFF_BY_TIME, false },
+		{ { 8000, 5000 }, "kaa record -p 7", OWN_DIFF_BY_TIME, true },
+		{ { 8000, 5000 }, "kaa record -a", OWN_DIFF_BY_TIME, true },
+		{ { 8000, 5000 }, "kaa record -p 7", OWN_DIFF_BY_SHARE, false },
+		{ { 8000, 5000 }, "kaa record x.py", OWN_DIFF_BY_TIME, false },
+		{ { 8040, 8060 }, "kaa record -p 7", OWN_DIFF_BY_TIME, false },
+		{ { 8000, 0 }, "kaa record -p 7", OWN_DIFF_BY_TIME, false },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		char *text = screen_of_lengths(cases[i].seconds, cases[i].command,
+		char *text = screen_of_lengths(cases[i].ms, cases[i].command,
 					       cases[i].by);
 
-		if (!!strstr(text, says) != cases[i].is_said)
+		if (!!strstr(text, cases[i].is_said ? says : "in length") !=
+		    cases[i].is_said)
 			fail_msg("case %zu\n%s", i, text);
 		free(text);
 	}

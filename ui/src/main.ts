@@ -30,7 +30,7 @@ const KEYS: [string, string][] = [
 	["w", "waits and the GIL in the timeline"],
 	["t", "the timeline: ← → move the range, with Shift its end; ↑ ↓ say what a track has of it"],
 	["z, Z", "magnify the timeline to the range; a step back"],
-	[", .", "the magnified timeline: half of its width earlier, later; so does the wheel with Shift"],
+	[", .", "the magnified timeline: half of its width earlier, later; with Shift the wheel moves it"],
 	["Esc", "in the timeline: drop the range; show all of time"],
 	["x", "drop all filters"],
 	["Alt ←", "back, by the browser's history"], ["?", "these keys"],

@@ -70,6 +70,8 @@ export class Timeline {
 	// The event and the lanes that the tracks are of.
 	private made = "";
 	private dragFrom: number | null = null;
+	// What the wheel has turned, and no whole microsecond yet; in ns.
+	private turned = 0;
 	private frames: Frames;
 	private timer = 0;
 	// What was drawn at the last update.
@@ -405,7 +407,10 @@ export class Timeline {
 		event.preventDefault();
 		this.tell(null);
 		const scale = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? 1 : LINE_PIXELS;
-		this.app.moveDrawn(Math.round(pixels * scale / this.width() * this.span() / 1e3) * 1e3);
+		this.turned += pixels * scale / this.width() * this.span();
+		const by = Math.trunc(this.turned / 1e3) * 1e3;
+		this.turned -= by;
+		this.app.moveDrawn(by);
 	}
 
 	private key(event: KeyboardEvent) {

@@ -27,6 +27,9 @@ static struct error *list_tasks(const struct seen_tasks *seen,
 		struct unmatched_thing thing = { .name = task->comm,
 						 .weight = task->samples };
 
+		/* Its thread has counted the sample. */
+		if (part != TASK_COMM && task->is_asyncio)
+			continue;
 		if (part != TASK_COMM)
 			thing.id = part == TASK_PID ? task->pid : task->tid;
 		if (!vec_push(ret, thing))
