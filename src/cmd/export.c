@@ -65,22 +65,29 @@ static const char *format_of_reader(const char *word)
 	return NULL;
 }
 
+static const struct export_row *find_format(const char *name)
+{
+	for (const struct export_row *row = export_formats; row->name; row++)
+		if (!strcmp(row->name, name))
+			return row;
+	return NULL;
+}
+
 static struct error *parse_format(void *arg, const struct option *option,
 				  const char *text, bool negated)
 {
 	struct export_settings *settings = arg;
 	_cleanup_strbuf_ struct strbuf near = STRBUF_INIT;
 	struct nearest nearest = { .word = text };
-	const char *read = format_of_reader(text);
+	const char *read;
 
 	(void)option;
-	for (const struct export_row *row = export_formats; row->name; row++) {
-		if (negated || !strcmp(row->name, text)) {
-			settings->format = row;
-			return NULL;
-		}
+	settings->format = negated ? export_formats : find_format(text);
+	if (settings->format)
+		return NULL;
+	read = format_of_reader(text);
+	for (const struct export_row *row = export_formats; row->name; row++)
 		nearest_add(&nearest, row->name);
-	}
 	if (read)
 		strbuf_printf(&near, ": it reads files of '--format %s'", read);
 	else if (nearest.count)
@@ -121,17 +128,13 @@ static struct error *choose_format(struct export_settings *s)
 
 	if (s->format)
 		return NULL;
-	s->format = export_formats;
-	if (!name)
-		return NULL;
-	if (!*name)
+	s->format = name ? find_format(name) : export_formats;
+	if (!s->format)
 		return error_create(
 			ERROR_INVALID_ARGUMENT, "'%s': %s", s->output,
 			name_ends_with(s->output, ".svg") ?
 				"'kaa flamegraph' writes pictures" :
 				"speedscope, firefox, chrome and json files are called so: choose one with '--format'");
-	while (strcmp(s->format->name, name) != 0)
-		s->format++;
 	return NULL;
 }
 
@@ -378,8 +381,7 @@ static const struct option options[] = {
 	OPT_STRING(0, "event", struct export_settings, compared.event, "<event>",
 		   "use only samples of this event (default: all if the format holds several, else the first that has samples)",
 		   .values = event_words),
-	OPT_STRING('c', "comms", struct export_settings, input.comms,
-		   "<name,...>", "use only samples of threads, or tasks of asyncio, with these names"),
+	INPUT_COMMS_OPTION(struct export_settings),
 	INPUT_FILTER_OPTIONS(struct export_settings),
 	OPT_GROUP("Names"),
 	INPUT_NAME_OPTIONS(struct export_settings),

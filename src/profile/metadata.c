@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/name_match.h"
+
 void metadata_deinit(struct metadata *metadata)
 {
 	vec_deinit(&metadata->command);
@@ -182,6 +184,22 @@ enum recording_subject metadata_subject(const struct metadata *metadata)
 	size_t at;
 
 	return find_subject(metadata, &at);
+}
+
+bool metadata_keeps_raw_stacks(const struct metadata *metadata)
+{
+	const char *const *words = metadata->command.data;
+	struct option_walk walk = {};
+
+	while (next_option(metadata, &walk)) {
+		bool has_value = walk.at + 1 < metadata->command.count;
+
+		if (name_begins_with(words[walk.at], "--call-graph=dwarf") ||
+		    (has_value && !strcmp(words[walk.at], "--call-graph") &&
+		     name_begins_with(words[walk.at + 1], "dwarf")))
+			return true;
+	}
+	return false;
 }
 
 bool metadata_is_of_itself(const struct metadata *metadata)

@@ -146,6 +146,8 @@ enum recording_subject metadata_subject(const struct metadata *metadata);
  * be its value.
  */
 size_t metadata_program(const struct metadata *metadata);
+/* The recorder kept raw stacks for other tools: --call-graph dwarf. */
+bool metadata_keeps_raw_stacks(const struct metadata *metadata);
 /* A program recorded a part of itself (kaa.profile(), docs/inside-python.md). */
 bool metadata_is_of_itself(const struct metadata *metadata);
 /*

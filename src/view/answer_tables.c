@@ -305,8 +305,8 @@ static void widen_cells(struct answer *a, size_t rows, size_t room, size_t *name
 			size_t *place, bool says_spent)
 {
 	const struct own_entry_vec *all = &a->own->functions;
-	size_t spent = widest(a, all, rows, name_spent_amply, "");
-	size_t used = *name + *place + (says_spent ? spent : 0);
+	size_t used = *name + *place +
+		      (says_spent ? widest(a, all, rows, name_spent_amply, "") : 0);
 
 	if (used >= room)
 		return;

@@ -2,7 +2,6 @@
 #include "view/report_notes.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "profile/sample_faults.h"
@@ -70,29 +69,10 @@ static bool lacked_processor(const struct profile *profile)
 	return kept_off > all / 2;
 }
 
-/* "--call-graph dwarf,16384", or with a '='. */
-static bool keeps_raw_stacks(const struct metadata *metadata)
-{
-	static const char joined[] = "--call-graph=dwarf", dwarf[] = "dwarf";
-	const char *before = "";
-	size_t end = metadata_program(metadata);
-
-	for (size_t i = 0; i < (end ? end : metadata->command.count); i++) {
-		const char *word = metadata->command.data[i];
-
-		if (!strncmp(word, joined, strlen(joined)) ||
-		    (!strcmp(before, "--call-graph") &&
-		     !strncmp(word, dwarf, strlen(dwarf))))
-			return true;
-		before = word;
-	}
-	return false;
-}
-
 static bool has_raw_stacks(const struct profile *profile)
 {
 	vec_for_each(recording, &profile->recordings)
-		if (keeps_raw_stacks(&recording->metadata))
+		if (metadata_keeps_raw_stacks(&recording->metadata))
 			return true;
 	return false;
 }

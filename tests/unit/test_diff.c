@@ -1425,40 +1425,9 @@ static void test_a_busy_machine(void **state)
 	check_busy((const uint64_t[2][2]){ { 400, 0 }, { 360, 1000 } }, NULL);
 }
 
-/* us of each side that no sample stands for; beside 500 ms that have some. */
-static char *screen_of_missing(const uint64_t us[2])
-{
-	struct own_diff *diff;
-	struct model m;
-	char *text;
-
-	init(&m, 2);
-	for (uint16_t i = 0; i < 2; i++) {
-		add(&m, i, 500, line_of(&m, "work", "/srv/x.py", 1, 5, 3));
-		assert_ok(faults_add(&m.profile->recordings.data[i].faults,
-				     FAULT_OF_RECORDER, us[i],
-				     FAULT_WITHOUT_SAMPLES));
-	}
-	diff = diff_of(&m, 1, 1, OWN_DIFF_BY_TIME);
-	text = screen(&m, diff, 120, OWN_DIFF_BY_TIME);
-	own_diff_destroy(diff);
-	model_deinit(&m);
-	return text;
-}
-
-/* What is compared are samples; the first screen of a report has all CPU time. */
-static void test_cpu_time_without_samples(void **state)
-{
-	char *text = screen_of_missing((const uint64_t[2]){ 76000, 3000 });
-
-	(void)state;
-	assert_says(text, "  500 ms of 576 ms CPU  500 samples");
-	assert_says(text, "  500 ms CPU  500 samples");
-	free(text);
-}
-
-static char *screen_of_lengths(const uint64_t ms[2], const char *command,
-			       enum own_diff_by by)
+/* What a recorder of the command counted on each side, us; beside 500 ms that have samples. */
+static char *screen_of_counter(const uint64_t us[2], const char *counter,
+			       const char *command, enum own_diff_by by)
 {
 	struct own_diff *diff;
 	struct model m;
@@ -1469,14 +1438,26 @@ static char *screen_of_lengths(const uint64_t ms[2], const char *command,
 		set_command(&m, i, command);
 		add(&m, i, 500, line_of(&m, "work", "/srv/x.py", 1, 5, 3));
 		assert_ok(faults_add(&m.profile->recordings.data[i].faults,
-				     FAULT_OF_RECORDER, ms[i] * 1000,
-				     FAULT_TIME));
+				     FAULT_OF_RECORDER, us[i], counter));
 	}
 	diff = diff_of(&m, 1, 1, by);
-	text = screen(&m, diff, 80, by);
+	text = screen(&m, diff, 120, by);
 	own_diff_destroy(diff);
 	model_deinit(&m);
 	return text;
+}
+
+/* What is compared are samples; the first screen of a report has all CPU time. */
+static void test_cpu_time_without_samples(void **state)
+{
+	char *text = screen_of_counter((const uint64_t[2]){ 76000, 3000 },
+				       FAULT_WITHOUT_SAMPLES, "kaa record x.py",
+				       OWN_DIFF_BY_TIME);
+
+	(void)state;
+	assert_says(text, "  500 ms of 576 ms CPU  500 samples");
+	assert_says(text, "  500 ms CPU  500 samples");
+	free(text);
 }
 
 /* A service takes as much CPU time as it is recorded for; a command ends by itself. */
@@ -1484,23 +1465,23 @@ static void test_recordings_that_are_not_as_long(void **state)
 {
 	static const char says[] = "\nThe recordings differ in length: 8.0 s before, 5.0 s after.\n";
 	static const struct {
-		uint64_t ms[2];
+		uint64_t us[2];
 		const char *command;
 		enum own_diff_by by;
 		bool is_said;
 	} cases[] = {
-		{ { 8000, 5000 }, "kaa record -p 7", OWN_DIFF_BY_TIME, true },
-		{ { 8000, 5000 }, "kaa record -a", OWN_DIFF_BY_TIME, true },
-		{ { 8000, 5000 }, "kaa record -p 7", OWN_DIFF_BY_SHARE, false },
-		{ { 8000, 5000 }, "kaa record x.py", OWN_DIFF_BY_TIME, false },
-		{ { 8040, 8060 }, "kaa record -p 7", OWN_DIFF_BY_TIME, false },
-		{ { 8000, 0 }, "kaa record -p 7", OWN_DIFF_BY_TIME, false },
+		{ { 8000000, 5000000 }, "kaa record -p 7", OWN_DIFF_BY_TIME, true },
+		{ { 8000000, 5000000 }, "kaa record -a", OWN_DIFF_BY_TIME, true },
+		{ { 8000000, 5000000 }, "kaa record -p 7", OWN_DIFF_BY_SHARE, false },
+		{ { 8000000, 5000000 }, "kaa record x.py", OWN_DIFF_BY_TIME, false },
+		{ { 8040000, 8060000 }, "kaa record -p 7", OWN_DIFF_BY_TIME, false },
+		{ { 8000000, 0 }, "kaa record -p 7", OWN_DIFF_BY_TIME, false },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		char *text = screen_of_lengths(cases[i].ms, cases[i].command,
-					       cases[i].by);
+		char *text = screen_of_counter(cases[i].us, FAULT_TIME,
+					       cases[i].command, cases[i].by);
 
 		if (!!strstr(text, cases[i].is_said ? says : "in length") !=
 		    cases[i].is_said)

@@ -120,16 +120,17 @@ export function threadWeights(profile: Profile, event: number): [number, number]
 
 // What each task of asyncio weighs in an event, the heaviest first: its function is the outermost of its stacks.
 export function taskWeights(profile: Profile, event: number): [number, number][] {
-	const { parent, fn, stack, weight } = profile, outermost = new Uint32Array(profile.stackCount), weights = new Map<number, number>();
+	const { parent, fn, stack, weight } = profile, weights = new Map<number, number>();
+	const isTask = Array.from({ length: profile.functionCount }, (_, one) => profile.taskName(one) !== null);
+	if (!isTask.includes(true))
+		return [];
+	const outermost = new Uint32Array(profile.stackCount);
 	for (let i = 0; i < outermost.length; i++)
 		outermost[i] = parent[i] < 0 ? fn[i] : outermost[parent[i]];
-	const isTask = new Map<number, boolean>();
 	for (const group of profile.groupsOf(event)) {
 		for (let i = group.first; i < group.first + group.count; i++) {
 			const task = outermost[stack[i]];
-			if (!isTask.has(task))
-				isTask.set(task, profile.taskName(task) !== null);
-			if (isTask.get(task))
+			if (isTask[task])
 				weights.set(task, (weights.get(task) ?? 0) + weight[i]);
 		}
 	}

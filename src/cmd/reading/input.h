@@ -57,6 +57,9 @@ struct input {
 		   "read this recording (default: perf.data, or standard input if that is a pipe; '-': standard input)"),                  \
 	OPT_BOOL('f', "force", settings, input.force,                        \
 		 "read the recording even if another user owns it")
+#define INPUT_COMMS_OPTION(settings)                                         \
+	OPT_STRING('c', "comms", settings, input.comms, "<name,...>",        \
+		   "use only samples of threads, or tasks of asyncio, with these names")
 #define INPUT_FILTER_OPTIONS(settings)                                       \
 	OPT_STRING(0, "pid", settings, input.pids, "<pid,...>",              \
 		   "use only samples of these processes"),                       \
