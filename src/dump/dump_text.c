@@ -153,6 +153,12 @@ static bool is_raise(const struct dump_thread *thread)
 		thread->call == SYS_kill);
 }
 
+/* A sleep that a stop broke off goes on in restart_syscall(), which tells nothing. */
+static bool tells_its_call(const struct dump_thread *thread)
+{
+	return thread->has_call && thread->call != SYS_restart_syscall;
+}
+
 static void put_state(const struct dump *dump, const struct dump_thread *thread,
 		      struct strbuf *out)
 {
@@ -177,7 +183,7 @@ static void put_state(const struct dump *dump, const struct dump_thread *thread,
 		strbuf_printf(out, "%srunning", separator);
 	} else if (thread->state == 'T' || thread->state == 't') {
 		strbuf_printf(out, "%sstopped", separator);
-	} else if (thread->has_call) {
+	} else if (tells_its_call(thread)) {
 		strbuf_printf(out, "%sin ", separator);
 		task_syscall_name(thread->call, out);
 	} else if (thread->state) {

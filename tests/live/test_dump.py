@@ -595,6 +595,17 @@ def test_who_sleeps_is_not_running(kaa, newest_python):
                     assert "(running)" not in block.split("\n")[0] or "it could not be stopped" in block, dump
 
 
+def test_a_wait_that_goes_on_after_a_stop(kaa, newest_python):
+    """The kernel calls it restart_syscall(), number 219, whatever it was; poll() is 7."""
+    with started([*newest_python.command, "-c", "import select; select.poll().poll(1000000)"]) as process:
+        file = pathlib.Path(f"/proc/{process.pid}/syscall")
+        until(lambda: file.read_text().split()[0] == "7", "that the program waits")
+        os.kill(process.pid, signal.SIGSTOP)
+        os.kill(process.pid, signal.SIGCONT)
+        until(lambda: file.read_text().split()[0] == "219", "that it waits on")
+        assert f"{process.pid} (sleeping)" in kaa("dump", process.pid).stdout
+
+
 def test_a_thread_that_may_not_be_stopped(kaa, newest_python, scripts):
     """One that has a tracer has its Python functions, and what is missing is said."""
     with parked(newest_python, scripts) as (_, told), traced(told["pid"]):
