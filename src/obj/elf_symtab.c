@@ -46,6 +46,16 @@ static bool is_wanted(const struct elf_symbol *sym)
 	}
 }
 
+/*
+ * What LTO names in .debug_info has an offset in that, which looks like an address of
+ * code. In a debug file, sections of code have no bytes, but are SHF_ALLOC.
+ */
+static bool is_in_memory(const struct elf_file *from, const struct elf_symbol *sym)
+{
+	return sym->shndx >= from->section_count ||
+	       from->sections[sym->shndx].flags & SHF_ALLOC;
+}
+
 /* GNU's symbol versions: `name@VERSION` and `name@@VERSION`. */
 static size_t name_len(const char *name)
 {
@@ -65,7 +75,8 @@ static struct error *add_table(struct load *load, struct elf_file *from,
 	if (error)
 		return error;
 	while (elf_symbol_iter_next(&it, &sym)) {
-		if (!is_wanted(&sym) || !elf_file_is_exec(load->file, sym.vaddr))
+		if (!is_wanted(&sym) || !is_in_memory(from, &sym) ||
+		    !elf_file_is_exec(load->file, sym.vaddr))
 			continue;
 		error = symtab_add(load->tab, sym.vaddr, sym.size, sym.name,
 				   load->versions ? strlen(sym.name)

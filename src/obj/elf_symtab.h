@@ -3,10 +3,11 @@
  * The symbols of an ELF file's code, merged from everything that it has.
  *
  * Taken: functions, IFUNCs and data objects, and labels (STT_NOTYPE, not
- * hidden), that lie in executable segments, from .symtab and .dynsym of the
- * file, of its debug file, and of .gnu_debugdata; `name@plt` for each PLT
- * entry (from the file's relocations), `.plt` for what stands before them.
- * Addresses are vaddrs. Of aliases one stays (SYMTAB_BEST_ALIAS).
+ * hidden), that lie in executable segments, and in no section that is not
+ * loaded, from .symtab and .dynsym of the file, of its debug file, and of
+ * .gnu_debugdata; `name@plt` for each PLT entry (from the file's relocations),
+ * `.plt` for what stands before them. Addresses are vaddrs. Of aliases one
+ * stays (SYMTAB_BEST_ALIAS).
  */
 #ifndef KAA_OBJ_ELF_SYMTAB_H
 #define KAA_OBJ_ELF_SYMTAB_H

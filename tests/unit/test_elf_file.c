@@ -26,7 +26,7 @@ static uint8_t data[SYNTHETIC_DATA_SIZE];
 /* "GNU" note with the bytes 1..8, in the byte order of the machine. */
 static const uint32_t note[] = { 4, 8, 3, 0x00554e47, 0x04030201, 0x08070605 };
 
-static const char strings[] = "\0alpha\0beta\0hidden_label\0absent";
+static const char strings[] = "\0alpha\0beta\0hidden_label\0absent\0unit.c.1a2b";
 
 #define SYMBOLS(type)                                                       \
 	static const type symbols_##type[] = {                              \
@@ -41,6 +41,9 @@ static const char strings[] = "\0alpha\0beta\0hidden_label\0absent";
 		{ .st_name = 25, .st_info = STB_GLOBAL << 4 | STT_FUNC },   \
 		{ .st_name = 9999, .st_info = STB_GLOBAL << 4 | STT_FUNC,   \
 		  .st_shndx = 1, .st_value = TEXT + 0x60, .st_size = 4 },   \
+		/* As LTO has them in .debug_info: an offset in it. */      \
+		{ .st_name = 32, .st_info = STB_LOCAL << 4 | STT_NOTYPE,    \
+		  .st_shndx = 4, .st_value = TEXT + 0x12 },                 \
 	}
 SYMBOLS(Elf64_Sym);
 SYMBOLS(Elf32_Sym);
@@ -117,6 +120,7 @@ static void check_symbols(struct elf_file *file)
 		     ERROR_NOT_FOUND);
 	assert_null(elf_symtab_load(file, NULL, false, &tab, NULL));
 	assert_int_equal(tab.count, 2);
+	assert_string_equal(symtab_find(&tab, TEXT + 0x12)->name, "alpha");
 	assert_string_equal(symtab_find(&tab, TEXT + 0x2f)->name, "alpha");
 	assert_null(symtab_find(&tab, TEXT + 0x30));
 	assert_string_equal(symtab_find(&tab, TEXT + 0x40)->name, "beta");
