@@ -254,10 +254,9 @@ static bool has_name_for(const struct spent_below *below,
 		(where == SPENT_IN_CPYTHON && below->where <= SPENT_IN_CPYTHON));
 }
 
-/* Call glue behind functions of the interpreter is that, too: binary_op1(), slot_nb_add(). */
-static uint8_t kind_of_native(const struct spent_below *below,
-			      const struct spent_symbol *symbol,
-			      enum spent_where where)
+enum spent_kind spent_kind_of_native(const struct spent_below *below,
+				     const struct spent_symbol *symbol,
+				     enum spent_where where)
 {
 	if (where == SPENT_IN_KERNEL)
 		return SPENT_KERNEL;
@@ -272,7 +271,7 @@ bool spent_enter_native(struct spent_below *below,
 			enum spent_where where)
 {
 	bool in_kernel = where == SPENT_IN_KERNEL;
-	uint8_t kind = kind_of_native(below, symbol, where);
+	uint8_t kind = spent_kind_of_native(below, symbol, where);
 	/* The first frames in the kernel are entry code. */
 	bool tells_more = kind == SPENT_KERNEL && below->kind == kind &&
 			  !below->is_call_known && symbol->is_kernel_call;

@@ -155,6 +155,13 @@ bool spent_enter_library(struct spent_below *below,
 			 const struct spent_symbol *symbol,
 			 const struct spent_symbol *outer);
 /*
+ * What a frame behind those is. Call glue behind functions of the interpreter is that,
+ * too: binary_op1(), slot_nb_add().
+ */
+enum spent_kind spent_kind_of_native(const struct spent_below *below,
+				     const struct spent_symbol *symbol,
+				     enum spent_where where);
+/*
  * Another frame, not the interpreter's own. True: the time is spent in that one,
  * as far as is known. Of native functions that is the outermost one, which Python
  * code called; where there is none, the one that works: the innermost, but no

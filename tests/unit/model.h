@@ -10,8 +10,8 @@
  *
  * A stack is written from the outermost frame to the leaf. A function is its
  * name; before it may stand "py:" for a Python function (line 1, or the line
- * after '@': "py:foo@7"; in /srv/x.py, or the file that its name tells), "I:" for a frame of the interpreter, "k:" for the
- * kernel, "lib:" for a function that is not in the interpreter's file, as all
+ * after '@': "py:foo@7"; in /srv/x.py, or the file that its name tells), "I:" for
+ * a frame of the interpreter, "i:" for one that is inlined, "k:" for the kernel, "lib:" for a function that is not in the interpreter's file, as all
  * others are; with "+0x" in its name no symbol names it; "c:" for one of libc,
  * and "start:" for one that starts a thread. A number is an address without a
  * symbol. "m:" stands before a marker.
@@ -171,13 +171,16 @@ static inline uint32_t model_frame(struct model *m, const char *text)
 		frame.dso = PROFILE_NONE;
 	} else {
 		bool glue = !strncmp(text, "I:", 2);
+		bool inlined = !strncmp(text, "i:", 2);
 
 		frame.flags = PROFILE_FRAME_IN_CPYTHON;
 		if (glue)
 			frame.flags |= PROFILE_FRAME_INTERPRETER;
+		if (inlined)
+			frame.flags |= PROFILE_FRAME_INLINED;
 		frame.dso = model_dso(m, *text == '/' ? "/usr/bin/python3.11" : "python3.11",
 				      PROFILE_DSO_USER);
-		model_symbol(m, glue ? name + 2 : name, &frame);
+		model_symbol(m, glue || inlined ? name + 2 : name, &frame);
 	}
 	model_check(profile_intern_frame(m->profile, &frame, &id));
 	return id;

@@ -94,6 +94,28 @@ static void test_files_are_counted_as_functions_are(void **state)
 	model_deinit(&m);
 }
 
+/* The same with debug information and without, but for names that tell a kind. */
+static void test_what_is_inlined_into_the_interpreter(void **state)
+{
+	_cleanup_own_time_ struct own_time *own = NULL;
+	struct model m;
+
+	(void)state;
+	model_init(&m, NULL);
+	model_sample(&m, 1, F " I:eval i:set_attribute_error_context i:Py_DECREF");
+	model_sample(&m, 2, F " I:eval PyObject_GetAttr i:Py_TYPE");
+	model_sample(&m, 4, F " I:eval i:unpack list_append");
+	model_sample(&m, 8, F " I:eval list_sort i:Py_DECREF");
+	model_sample(&m, 16, F " I:eval i:_PyObject_Free");
+	model_sample(&m, 32, F " I:eval i:take_gil");
+	own = own_of(&m);
+	assert_int_equal(own->kinds[SPENT_INTERPRETER].period, 3);
+	assert_int_equal(own->kinds[SPENT_NATIVE].period, 12);
+	assert_int_equal(own->kinds[SPENT_ALLOCATION].period, 16);
+	assert_int_equal(own->kinds[SPENT_GIL].period, 32);
+	model_deinit(&m);
+}
+
 static bool is_odd(const struct profile *profile, size_t row, const void *arg)
 {
 	assert_ptr_equal(arg, profile);
@@ -791,6 +813,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_own_and_total),
 		cmocka_unit_test(test_files_are_counted_as_functions_are),
+		cmocka_unit_test(test_what_is_inlined_into_the_interpreter),
 		cmocka_unit_test(test_rows_that_are_not_kept_are_not_there),
 		cmocka_unit_test(test_recursion_counts_once),
 		cmocka_unit_test(test_libraries_count_for_who_calls_them),
