@@ -632,7 +632,7 @@ struct error *record_take_command(struct record_setup *setup,
 		return NULL;
 	error = launch_prepare(&setup->launch, setup->command.words.data,
 			       &setup->invoker, setup->path,
-			       run_with_trampolines);
+			       !strcmp(s->output, "-"), run_with_trampolines);
 	if (error)
 		return error;
 	options->launch = &setup->launch;

@@ -115,6 +115,7 @@ child(int go_fd, int failure_fd, char *const argv[],
 
 struct error *launch_prepare(struct launch *launch, char *const argv[],
 			     const struct invoker *invoker, const char *path,
+			     bool output_is_data,
 			     launch_trampolines *trampolines)
 {
 	int go[2], failure[2];
@@ -134,6 +135,8 @@ struct error *launch_prepare(struct launch *launch, char *const argv[],
 	if (!pid) {
 		close(go[1]);
 		close(failure[0]);
+		if (output_is_data && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+			_exit(EXIT_EXEC_FAILED);
 		child(go[0], failure[1], argv, invoker, path, trampolines);
 	}
 	close(go[0]);

@@ -42,10 +42,11 @@ struct error *launch_find(const char *name, const char *path, char **ret);
  * Forks a child that waits. It becomes the invoker, with the environment that
  * invoker_set_environment() gives and path as its PATH (may be NULL), when it is
  * let go. Everything else it has from the caller as it is now, signal mask
- * and limits included.
+ * and limits included; but with output_is_data its standard output is standard error.
  */
 struct error *launch_prepare(struct launch *launch, char *const argv[],
 			     const struct invoker *invoker, const char *path,
+			     bool output_is_data,
 			     launch_trampolines *trampolines);
 
 /*

@@ -362,10 +362,14 @@ static struct error *read_header(struct perfdata_reader *r)
 		r->end = r->file_size;
 		return NULL;
 	}
-	if (size != FILE_HEADER_SIZE || !r->is_regular)
+	if (size != FILE_HEADER_SIZE)
 		return error_at(ERROR_FORMAT, r->path, 8,
-				"a perf.data header of %" PRIu64 " bytes%s", size,
-				r->is_regular ? "" : " in a pipe");
+				"a perf.data header of %" PRIu64 " bytes", size);
+	if (!r->is_regular)
+		return error_create(
+			ERROR_FORMAT,
+			"'%s': a recording that was written to a file can be read from that file, not from a pipe",
+			r->path);
 	return read_file_header(r, &header);
 }
 

@@ -172,7 +172,7 @@ static void put_task_times(struct answer *a)
 	strbuf_puts(&a->text, " of threads");
 }
 
-/* "424 ms of 500 ms"; false: there is no need to say it. */
+/* "424 ms of 500 ms", or all of it; false: nothing is compared. */
 static bool put_part_of_ran(struct answer *a)
 {
 	uint64_t seen = a->own->all.period, missing;
@@ -181,10 +181,11 @@ static bool put_part_of_ran(struct answer *a)
 		return false;
 	missing = answer_recorded_time(a->profile, a->event,
 				       FAULT_WITHOUT_SAMPLES);
-	if (!missing || missing < seen / 100)
-		return false;
-	answer_put_seconds(&a->text, seen);
-	strbuf_puts(&a->text, " of ");
+	/* What is less the tables need not be held against. */
+	if (missing > (seen + missing) / 20) {
+		answer_put_seconds(&a->text, seen);
+		strbuf_puts(&a->text, " of ");
+	}
 	answer_put_seconds(&a->text, seen + missing);
 	return true;
 }

@@ -109,6 +109,20 @@ static void advise_python(const struct profile *profile,
 	own_command_puts(out, advice.data);
 }
 
+/* Debian and Ubuntu have the names of these in libc6-dbg. */
+static bool is_of_glibc(const char *path)
+{
+	static const char *const names[] = { "libc.so.6", "libm.so.6",
+					     "libpthread.so.0",
+					     "ld-linux-x86-64.so.2",
+					     "ld-linux-aarch64.so.1" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(path_name(path), names[i]))
+			return true;
+	return false;
+}
+
 /* The same of other files. python: of that, its own modules have been told of. */
 static void advise_others(const struct profile *profile,
 			  const struct own_time *own, size_t count,
@@ -116,6 +130,7 @@ static void advise_others(const struct profile *profile,
 			  struct strbuf *out)
 {
 	size_t start = out->len;
+	bool of_glibc = true;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct own_nameless *file = &own->nameless.data[i];
@@ -129,10 +144,13 @@ static void advise_others(const struct profile *profile,
 			continue;
 		strbuf_puts(out, out->len > start ? ", " : "Debug symbols of ");
 		put_nameless_file(profile, file, out);
+		of_glibc &= is_of_glibc(path);
 	}
 	if (out->len > start)
-		strbuf_puts(out,
-			    " give names, in this recording too (in Debian: packages -dbg, -dbgsym).\n");
+		strbuf_printf(
+			out,
+			" give names, in this recording too (in Debian: %s).\n",
+			of_glibc ? "package libc6-dbg" : "packages -dbg, -dbgsym");
 }
 
 /* Of several files each has its share. */
@@ -141,7 +159,7 @@ static void put_amount(const struct profile *profile,
 		       size_t count, struct strbuf *out)
 {
 	strbuf_percent(out, period, own->all.period);
-	strbuf_puts(out, " is in C functions ");
+	strbuf_puts(out, " is native time in C functions ");
 	if (own->nameless.count == 1) {
 		strbuf_puts(out, "of ");
 		put_nameless_file(profile, &own->nameless.data[0], out);

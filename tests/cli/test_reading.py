@@ -152,6 +152,21 @@ def test_what_was_cut_off_is_shown_and_fails(kaa, words, recording, tmp_path):
     assert ("lambda" in shown or words[0] == "diff" and shown) if "nosuch" not in words else "function or file called" in result.stderr
 
 
+def test_a_pipe_that_was_cut_off(build_dir, kaa):
+    """It says nowhere how long it should have been."""
+    whole = subprocess.run([build_dir / "kaa", "import", "-q", "-", "-o", "-"], input=b"main (app.py:3) 100\n" * 50,
+                           stdout=subprocess.PIPE, check=True).stdout
+    assert "cut off" not in kaa("report", "-i", "-", data=whole).stdout
+    result = kaa("report", "-i", "-", data=whole[:-3], status=1)
+    assert ", cut off: the end is missing" in result.stdout and " at the end of the file are not a complete record" in result.stdout
+
+
+def test_a_file_in_a_pipe(kaa, recording):
+    """It says where its features are, behind all that comes before."""
+    said = kaa("report", "-i", "-", data=recording.read_bytes(), status=1).stderr
+    assert "'-': a recording that was written to a file can be read from that file, not from a pipe" in said
+
+
 def test_cut_before_the_first_sample(kaa, recording, tmp_path):
     """It is not said to have none."""
     whole = recording.read_bytes()

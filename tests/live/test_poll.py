@@ -99,6 +99,20 @@ while time.process_time() < 1.5: pass
 """
 
 
+@pytest.mark.parametrize("source", ["poll", "auto"])
+def test_what_the_program_prints_is_not_in_the_pipe(kaa, newest_python, tmp_path, source):
+    """As with perf record it is on standard error: a recording with other text in it is damaged."""
+    program = "import time\nwhile time.process_time() < 0.5: print('a line of the program', flush=True)"
+    piped = tmp_path / "piped"
+    with open(piped, "wb") as out, open(tmp_path / "said", "wb") as said, \
+            newest_python.kaa(kaa).start("record", "--python", source, "-o", "-", "--", newest_python.path, "-c", program,
+                                         stdout=out, stderr=said) as recorder:
+        assert recorder.wait(HANG) == 0
+    assert b"a line of the program" not in piped.read_bytes().replace(program.encode(), b"")
+    assert "\na line of the program\n" in (tmp_path / "said").read_text()
+    assert kaa("report", "-i", "-", data=piped.read_bytes()).stderr == ""
+
+
 @pytest.mark.few_versions
 def test_what_ran_at_the_end_is_counted(kaa, python, tmp_path):
     data = tmp_path / "perf.data"
