@@ -169,7 +169,7 @@ static const struct option record_options[] = {
 		   "choose where Python frames come from (default: auto)"),
 	OPT_GROUP("Output"),
 	OPT_STRING('o', "output", struct record_settings, output, "<file>",
-		   "write the recording to this file (default: perf.data)"),
+		   "write the recording to this file, or with - to standard output: what the command prints then goes to standard error (default: perf.data)"),
 	OPT_CALL('z', "compression-level", parse_compression, "<n>",
 		 "compress the recording with zstd, with this level from 1 (fast) to 22 (default: 1)",
 		 .flags = OPTION_ARG_STUCK, .default_argument = "1"),
