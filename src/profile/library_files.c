@@ -60,47 +60,6 @@ static void find_commands(const struct profile *p, const struct map *prefixes,
 			libraries[frame->file] = false;
 }
 
-/* What dataclasses and namedtuple make is in no file; a program of "python -c", too. */
-static bool is_of_a_string(const struct profile *p, const struct profile_frame *frame)
-{
-	return frame->kind == PROFILE_FRAME_PYTHON &&
-	       !strcmp(profile_string(p, frame->file, ""), "<string>");
-}
-
-/* A stack begins with the body of a string, as those of "python -c" do. */
-static struct error *find_program_of_a_string(const struct profile *p, bool *ret)
-{
-	_cleanup_free_ bool *in_python = calloc(p->stack_frames.count + 1, 1);
-
-	*ret = false;
-	if (!in_python)
-		return error_no_memory();
-	for (size_t i = 0; i < p->stack_frames.count && !*ret; i++) {
-		uint32_t parent = p->stack_parents.data[i];
-		const struct profile_frame *frame =
-			&p->frames.data[p->stack_frames.data[i]];
-		bool begins = parent == PROFILE_NONE || !in_python[parent];
-
-		in_python[i] = !begins || frame->kind == PROFILE_FRAME_PYTHON;
-		*ret = begins && is_of_a_string(p, frame) &&
-		       is_module_body(p, frame);
-	}
-	return NULL;
-}
-
-static struct error *find_made_of_strings(const struct profile *p, bool *libraries)
-{
-	bool is_program;
-	struct error *error = find_program_of_a_string(p, &is_program);
-
-	if (error || is_program)
-		return error;
-	vec_for_each(frame, &p->frames)
-		if (is_of_a_string(p, frame))
-			libraries[frame->file] = true;
-	return NULL;
-}
-
 static struct error *find(const struct profile *p, struct map *prefixes,
 			  bool *libraries)
 {
@@ -117,10 +76,9 @@ static struct error *find(const struct profile *p, struct map *prefixes,
 		libraries[frame->file] = true;
 		error = note_prefix(prefixes, path);
 	}
-	if (error)
-		return error;
-	find_commands(p, prefixes, libraries);
-	return find_made_of_strings(p, libraries);
+	if (!error)
+		find_commands(p, prefixes, libraries);
+	return error;
 }
 
 struct error *library_files_find(const struct profile *profile, bool **ret)

@@ -12,8 +12,8 @@
  * By string of the profile: it is the file of a Python frame, and in the standard
  * library, in an installed package, or a command that a package installs and that only
  * calls it: "/srv/venv/bin/pytest", where "/srv/venv/lib/python3.12" has files, too, and
- * the only function in it is the body of its module. So is "<string>", if no stack begins
- * with its body. *ret is to be freed, on failure as well.
+ * the only function in it is the body of its module. *ret is to be freed, on failure as
+ * well.
  */
 struct error *library_files_find(const struct profile *profile, bool **ret);
 

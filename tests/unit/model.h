@@ -111,13 +111,12 @@ static inline void model_symbol(struct model *m, const char *name,
 	model_check(profile_intern_symbol(m->profile, &symbol, &frame->symbol));
 }
 
-/* Of "py::name:/srv/y.py" and "py::name:<string>" that file. */
+/* Of "py::name:/srv/y.py" that file. */
 static inline const char *model_file(const char *name)
 {
 	const char *colon = strrchr(name, ':');
 
-	return colon && (colon[1] == '/' || colon[1] == '<') ? colon + 1 :
-							       "/srv/x.py";
+	return colon && colon[1] == '/' ? colon + 1 : "/srv/x.py";
 }
 
 static inline uint32_t model_frame(struct model *m, const char *text)

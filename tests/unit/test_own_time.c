@@ -278,35 +278,6 @@ static void test_whose_files_are_libraries(void **state)
 	model_deinit(&m);
 }
 
-static bool string_is_library(const char *body, const char *other)
-{
-	_cleanup_free_ bool *libraries = NULL;
-	bool ret;
-	struct model m;
-
-	model_init(&m, NULL);
-	model_sample(&m, 1, other);
-	model_sample(&m, 1, body);
-	assert_ok(library_files_find(m.profile, &libraries));
-	ret = libraries[model_string(&m, "<string>")];
-	model_deinit(&m);
-	return ret;
-}
-
-/* Dataclasses run the body of a string, too, but in a file's. */
-static void test_whose_strings_are_libraries(void **state)
-{
-#define MADE "py:py::__create_fn__.<locals>.__init__:<string>@3"
-	(void)state;
-	assert_true(string_is_library("py:py::<module>:/srv/x.py@1 py:py::<module>:<string>@1",
-				      "py:py::<module>:/srv/x.py@9 " MADE));
-	assert_true(string_is_library("_start " MADE,
-				      "py:py::f:/srv/x.py@9 " MADE));
-	assert_false(string_is_library("_start py:py::<module>:<string>@1 " MADE,
-				       "py:py::f:/srv/x.py@9 " MADE));
-#undef MADE
-}
-
 static void test_recursion_counts_once(void **state)
 {
 	_cleanup_own_time_ struct own_time *own = NULL;
@@ -819,7 +790,6 @@ int main(void)
 		cmocka_unit_test(test_libraries_count_for_who_calls_them),
 		cmocka_unit_test(test_what_libraries_wait_for_is_told),
 		cmocka_unit_test(test_whose_files_are_libraries),
-		cmocka_unit_test(test_whose_strings_are_libraries),
 		cmocka_unit_test(test_native_frames_between_are_the_callers),
 		cmocka_unit_test(test_markers_are_no_code),
 		cmocka_unit_test(test_other_events_do_not_count),
