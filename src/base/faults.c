@@ -64,6 +64,5 @@ bool faults_lack_end(const struct faults *faults)
 {
 	return faults_count(faults, FAULT_UNFINISHED) ||
 	       faults_count(faults, FAULT_ENDED_EARLY) ||
-	       faults_count(faults, FAULT_MISSING_BYTES) ||
-	       faults_count(faults, FAULT_TRUNCATED_BYTES);
+	       faults_count(faults, FAULT_MISSING_BYTES);
 }

@@ -21,7 +21,7 @@ enum fault_kind {
 	/* Once, if the recorder did not end properly; if it said who recorded, but no more. */
 	FAULT_UNFINISHED,
 	FAULT_ENDED_EARLY,
-	/* Bytes that the file should have at its end, and has not. */
+	/* Bytes that the file, or a pipe's last record, should have at its end, and has not. */
 	FAULT_MISSING_BYTES,
 	/* Bytes at the end that are no whole record, where nothing else is known. */
 	FAULT_TRUNCATED_BYTES,

@@ -90,7 +90,7 @@ struct error *launch_find(const char *name, const char *path, char **ret)
 
 static void __attribute__((noreturn))
 child(int go_fd, int failure_fd, char *const argv[],
-      const struct invoker *invoker, const char *path,
+      const struct invoker *invoker, const char *path, bool output_is_data,
       launch_trampolines *trampolines)
 {
 	char byte;
@@ -99,7 +99,10 @@ child(int go_fd, int failure_fd, char *const argv[],
 	/* End of file: the recorder is gone or gave up. */
 	if (read(go_fd, &byte, 1) != 1)
 		_exit(EXIT_EXEC_FAILED);
-	err = -privilege_become(invoker);
+	if (output_is_data && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+		err = errno;
+	if (!err)
+		err = -privilege_become(invoker);
 	if (!err)
 		err = -invoker_set_environment(invoker, path);
 	if (!err && byte && trampolines)
@@ -135,9 +138,8 @@ struct error *launch_prepare(struct launch *launch, char *const argv[],
 	if (!pid) {
 		close(go[1]);
 		close(failure[0]);
-		if (output_is_data && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
-			_exit(EXIT_EXEC_FAILED);
-		child(go[0], failure[1], argv, invoker, path, trampolines);
+		child(go[0], failure[1], argv, invoker, path, output_is_data,
+		      trampolines);
 	}
 	close(go[0]);
 	close(failure[1]);

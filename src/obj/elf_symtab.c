@@ -52,7 +52,8 @@ static bool is_wanted(const struct elf_symbol *sym)
  */
 static bool is_in_memory(const struct elf_file *from, const struct elf_symbol *sym)
 {
-	return sym->shndx >= from->section_count ||
+	return sym->shndx >= SHN_LORESERVE ||
+	       sym->shndx >= from->section_count ||
 	       from->sections[sym->shndx].flags & SHF_ALLOC;
 }
 

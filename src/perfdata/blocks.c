@@ -92,6 +92,19 @@ size_t stream_left(const struct stream *stream)
 	return stream->block ? stream->block->size - stream->pos : 0;
 }
 
+size_t stream_missing(const struct stream *stream)
+{
+	struct perf_event_header header;
+	size_t left = stream_left(stream);
+
+	if (!left || stream->broken)
+		return 0;
+	if (left < sizeof(header))
+		return sizeof(header) - left;
+	memcpy(&header, stream->block->data + stream->pos, sizeof(header));
+	return header.size > left ? header.size - left : 0;
+}
+
 /* Moves what is left to the start of a block that nobody else uses. */
 static struct error *make_room(struct stream *stream)
 {

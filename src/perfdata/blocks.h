@@ -99,5 +99,7 @@ struct error *stream_take(struct stream *stream, uint64_t n, struct strbuf *out,
 			  uint64_t *ret);
 /* Bytes that are in the stream but not cut yet. */
 size_t stream_left(const struct stream *stream);
+/* At its end: bytes that its last record lacks; 0: it ended with a whole one, or is broken. */
+size_t stream_missing(const struct stream *stream);
 
 #endif

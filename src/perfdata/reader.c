@@ -754,6 +754,9 @@ static void finish(struct perfdata_reader *r)
 		stream_left(&r->outer) + stream_left(&r->inner);
 	if (r->is_regular)
 		r->stats.truncated_bytes += r->end - r->outer.offset;
+	/* A pipe promises nothing but its last record. */
+	if (r->is_pipe)
+		r->stats.missing_bytes += stream_missing(&r->outer);
 	queue_flush_all(&r->queue);
 }
 

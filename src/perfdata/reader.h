@@ -46,7 +46,7 @@ struct perfdata_stats {
 	uint64_t out_of_order;
 	/* Bytes at the end that are no whole record, or after a bad size. */
 	uint64_t truncated_bytes;
-	/* Bytes that the header promises and the file does not have. */
+	/* Bytes that the header, or the last record of a pipe, promises, and that are not there. */
 	uint64_t missing_bytes;
 	/* Feature sections that cannot be read. */
 	uint64_t broken_features;

@@ -22,8 +22,6 @@ struct stack_state {
 	/* A frame of what the time is spent in, or PROFILE_NONE. */
 	uint32_t subject;
 	struct spent_below below;
-	/* The last function that is not inlined is the interpreter's own. */
-	bool in_interpreter;
 };
 
 static const struct stack_state no_python = {
@@ -78,7 +76,7 @@ struct builder {
 
 /* --- What symbols tell -------------------------------------------------- */
 
-static const struct spent_symbol *ask_symbol(const struct builder *b,
+static const struct spent_symbol *ask_symbol(struct builder *b,
 					     const struct profile_frame *frame)
 {
 	static const struct spent_symbol unnamed = { .kind = SPENT_NATIVE,
@@ -248,41 +246,15 @@ static enum spent_where where_is(const struct profile *profile,
 		frame->flags & PROFILE_FRAME_STARTS);
 }
 
-static bool is_interpreters_own(const struct builder *b,
-				const struct stack_state *state,
-				const struct profile_frame *frame)
-{
-	if (frame->flags & PROFILE_FRAME_INTERPRETER)
-		return true;
-	return frame->kind == PROFILE_FRAME_NATIVE &&
-	       spent_kind_of_native(&state->below, ask_symbol(b, frame),
-				    where_is(b->profile, frame)) ==
-		       SPENT_INTERPRETER;
-}
-
-/*
- * What is inlined into the evaluation function is that, if its name tells nothing: a
- * file without debug information does not name it.
- */
-static bool is_inlined_part(const struct builder *b,
-			    const struct stack_state *state,
-			    const struct profile_frame *frame)
-{
-	return (frame->flags & PROFILE_FRAME_INLINED) &&
-	       state->in_interpreter &&
-	       ask_symbol(b, frame)->kind == SPENT_NATIVE;
-}
-
 static void enter_native(struct builder *b, uint32_t handle,
 			 const struct profile_frame *frame,
 			 struct stack_state *state)
 {
-	if (!(frame->flags & PROFILE_FRAME_INLINED))
-		state->in_interpreter = is_interpreters_own(b, state, frame);
-	if (!(frame->flags & PROFILE_FRAME_INTERPRETER) &&
-	    !is_inlined_part(b, state, frame) &&
-	    spent_enter_native(&state->below, ask_symbol(b, frame),
-			       where_is(b->profile, frame)))
+	if (frame->flags & PROFILE_FRAME_INTERPRETER)
+		spent_pass_interpreter(&state->below);
+	else if (spent_enter_native(&state->below, ask_symbol(b, frame),
+				    where_is(b->profile, frame),
+				    frame->flags & PROFILE_FRAME_INLINED))
 		state->subject = handle;
 }
 

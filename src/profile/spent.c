@@ -208,6 +208,7 @@ bool spent_enter_library(struct spent_below *below,
 			 const struct spent_symbol *symbol,
 			 const struct spent_symbol *outer)
 {
+	below->in_interpreter = false;
 	if (below->kind == SPENT_LIBRARY ||
 	    (below->kind == SPENT_IMPORT && below->has_python))
 		return false;
@@ -254,9 +255,10 @@ static bool has_name_for(const struct spent_below *below,
 		(where == SPENT_IN_CPYTHON && below->where <= SPENT_IN_CPYTHON));
 }
 
-enum spent_kind spent_kind_of_native(const struct spent_below *below,
-				     const struct spent_symbol *symbol,
-				     enum spent_where where)
+/* Call glue behind functions of the interpreter is that, too: binary_op1(), slot_nb_add(). */
+static uint8_t kind_of_native(const struct spent_below *below,
+			      const struct spent_symbol *symbol,
+			      enum spent_where where)
 {
 	if (where == SPENT_IN_KERNEL)
 		return SPENT_KERNEL;
@@ -266,16 +268,25 @@ enum spent_kind spent_kind_of_native(const struct spent_below *below,
 		       symbol->kind;
 }
 
+void spent_pass_interpreter(struct spent_below *below)
+{
+	below->in_interpreter = true;
+}
+
 bool spent_enter_native(struct spent_below *below,
 			const struct spent_symbol *symbol,
-			enum spent_where where)
+			enum spent_where where, bool is_inlined)
 {
 	bool in_kernel = where == SPENT_IN_KERNEL;
-	uint8_t kind = spent_kind_of_native(below, symbol, where);
+	uint8_t kind = kind_of_native(below, symbol, where);
 	/* The first frames in the kernel are entry code. */
 	bool tells_more = kind == SPENT_KERNEL && below->kind == kind &&
 			  !below->is_call_known && symbol->is_kernel_call;
 
+	if (is_inlined && below->in_interpreter && symbol->kind == SPENT_NATIVE)
+		return false;
+	if (!is_inlined)
+		below->in_interpreter = kind == SPENT_INTERPRETER;
 	tells_more |= works_rather(below, kind, where) ||
 		      has_name_for(below, symbol, where);
 	if (in_kernel && symbol->is_interrupt)

@@ -141,6 +141,8 @@ struct spent_below {
 	bool is_interrupted;
 	/* SPENT_START or SPENT_END: so says a frame, and no Python frame is below it. */
 	uint8_t phase;
+	/* The last function that is not inlined is the interpreter's own. */
+	bool in_interpreter;
 };
 
 /* A Python frame; outer is the next one outwards, or NULL. */
@@ -154,22 +156,18 @@ void spent_enter_python(struct spent_below *below,
 bool spent_enter_library(struct spent_below *below,
 			 const struct spent_symbol *symbol,
 			 const struct spent_symbol *outer);
-/*
- * What a frame behind those is. Call glue behind functions of the interpreter is that,
- * too: binary_op1(), slot_nb_add().
- */
-enum spent_kind spent_kind_of_native(const struct spent_below *below,
-				     const struct spent_symbol *symbol,
-				     enum spent_where where);
+/* The evaluation function, and call glue around it: PROFILE_FRAME_INTERPRETER. */
+void spent_pass_interpreter(struct spent_below *below);
 /*
  * Another frame, not the interpreter's own. True: the time is spent in that one,
  * as far as is known. Of native functions that is the outermost one, which Python
  * code called; where there is none, the one that works: the innermost, but no
- * libc's, and of CPython's own the outermost.
+ * libc's, and of CPython's own the outermost. What is inlined into the interpreter's own
+ * is that, too, unless its name tells a kind: without debug information nobody sees it.
  */
 bool spent_enter_native(struct spent_below *below,
 			const struct spent_symbol *symbol,
-			enum spent_where where);
+			enum spent_where where, bool is_inlined);
 
 /* What the event says of how to understand its samples. */
 struct spent_event {

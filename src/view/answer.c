@@ -181,7 +181,7 @@ static bool put_part_of_ran(struct answer *a)
 		return false;
 	missing = answer_recorded_time(a->profile, a->event,
 				       FAULT_WITHOUT_SAMPLES);
-	/* What is less the tables need not be held against. */
+	/* The tables, which add up to what is seen, are near enough to all up to 5 %. */
 	if (missing > (seen + missing) / 20) {
 		answer_put_seconds(&a->text, seen);
 		strbuf_puts(&a->text, " of ");

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/name_match.h"
 #include "base/path_name.h"
 #include "view/own_command.h"
 #include "view/spent_text.h"
@@ -109,16 +110,16 @@ static void advise_python(const struct profile *profile,
 	own_command_puts(out, advice.data);
 }
 
-/* Debian and Ubuntu have the names of these in libc6-dbg. */
+/* Debian and Ubuntu have the names of these in libc6-dbg: libc.so.6, libm-2.31.so. */
 static bool is_of_glibc(const char *path)
 {
 	static const char *const names[] = { "libc.so.6", "libm.so.6",
-					     "libpthread.so.0",
-					     "ld-linux-x86-64.so.2",
-					     "ld-linux-aarch64.so.1" };
+					     "libc-2.",	  "libm-2.",
+					     "libpthread", "ld-linux-",
+					     "ld-2." };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!strcmp(path_name(path), names[i]))
+		if (name_begins_with(path_name(path), names[i]))
 			return true;
 	return false;
 }

@@ -11,10 +11,11 @@
  * A stack is written from the outermost frame to the leaf. A function is its
  * name; before it may stand "py:" for a Python function (line 1, or the line
  * after '@': "py:foo@7"; in /srv/x.py, or the file that its name tells), "I:" for
- * a frame of the interpreter, "i:" for one that is inlined, "k:" for the kernel, "lib:" for a function that is not in the interpreter's file, as all
- * others are; with "+0x" in its name no symbol names it; "c:" for one of libc,
- * and "start:" for one that starts a thread. A number is an address without a
- * symbol. "m:" stands before a marker.
+ * a frame of the interpreter, "i:" for one that is inlined, "k:" for the kernel,
+ * "lib:" for a function that is not in the interpreter's file, as all others are;
+ * with "+0x" in its name no symbol names it; "c:" for one of libc, and "start:" for
+ * one that starts a thread. A number is an address without a symbol. "m:" stands
+ * before a marker.
  */
 #ifndef KAA_TESTS_MODEL_H
 #define KAA_TESTS_MODEL_H

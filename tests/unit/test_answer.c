@@ -20,7 +20,7 @@ static void put_source(void *arg, const char *file, uint32_t line,
 		       struct strbuf *out)
 {
 	(void)arg;
-	if (path_is_library(file) || *file == '<')
+	if (path_is_library(file))
 		return;
 	assert_memory_equal(file, "/srv/", 5);
 	strbuf_printf(out, "\t\tsource of line %u, which is as long as a line of code may well be;", line);

@@ -45,8 +45,7 @@ static struct error *first_error(struct error *first, struct error *second)
 
 void missing_set_exit_code(const struct faults *faults, int *exit_code)
 {
-	if (faults_count(faults, FAULT_MISSING_BYTES) ||
-	    faults_count(faults, FAULT_TRUNCATED_BYTES))
+	if (faults_count(faults, FAULT_MISSING_BYTES))
 		*exit_code = EXIT_CODE_FAILED;
 }
 

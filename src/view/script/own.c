@@ -86,13 +86,16 @@ static struct spent_below follow(const struct convert_stack *stack,
 		const struct convert_step *step = &stack->steps[i];
 		struct spent_symbol symbol;
 
-		if (step->flags & PROFILE_FRAME_INTERPRETER)
+		if (step->flags & PROFILE_FRAME_INTERPRETER) {
+			spent_pass_interpreter(&below);
 			continue;
+		}
 		symbol = ask(step->frame);
 		if (step->kind == PROFILE_FRAME_MARKER &&
 		    !spent_is_state(symbol.kind))
 			continue;
-		if (spent_enter_native(&below, &symbol, where_is(step)))
+		if (spent_enter_native(&below, &symbol, where_is(step),
+				       step->flags & PROFILE_FRAME_INLINED))
 			*subject = step->frame;
 	}
 	return below;
