@@ -7,6 +7,7 @@
 #include "base/compare.h"
 #include "base/map.h"
 #include "explore/own_text.h"
+#include "profile/symbol_word.h"
 #include "view/spent_text.h"
 
 enum {
@@ -168,6 +169,47 @@ static struct error *find_callers(struct own_rows *rows,
 				(uint32_t)function->id, ret);
 }
 
+/* The outermost frame of a task's stack names it (docs/async.md). */
+static struct error *find_tasks(struct own_rows *rows, struct own_made *made)
+{
+	const char *name;
+	size_t length;
+
+	vec_for_each(function, &made->own->functions) {
+		const struct zoom_choice choice = {
+			.zoom = { .kind = ZOOM_FUNCTION,
+				  .id = (int32_t)function->line,
+				  .name = function->name },
+			.period = function->total.period,
+			.count = function->total.samples,
+		};
+
+		if (!function->is_python ||
+		    !task_symbol_parse(profile_string(rows->profile,
+						      function->name, ""),
+				       &name, &length))
+			continue;
+		if (!vec_push(&made->threads, choice))
+			return error_no_memory();
+	}
+	made->has_tasks = made->threads.count;
+	return NULL;
+}
+
+static struct error *find_threads(struct own_rows *rows, struct own_made *made)
+{
+	const struct profile_event *event =
+		&rows->profile->events.data[rows->event];
+	struct error *error = NULL;
+
+	if (event->kind == EVENT_TASKS)
+		error = find_tasks(rows, made);
+	return error || made->has_tasks ?
+		       error :
+		       zoom_choices(rows->profile, rows->event, made->keep,
+				    ZOOM_THREAD, &made->threads);
+}
+
 static struct error *make(struct own_rows *rows, const struct zooms *zooms,
 			  struct own_made *made)
 {
@@ -179,8 +221,7 @@ static struct error *make(struct own_rows *rows, const struct zooms *zooms,
 	if (!error)
 		error = own_time_select(rows->profile, &options, &made->own);
 	if (!error)
-		error = zoom_choices(rows->profile, rows->event, made->keep,
-				     ZOOM_THREAD, &made->threads);
+		error = find_threads(rows, made);
 	if (!error)
 		error = make_summary(rows, zooms->count, made);
 	if (!error && rows->view == OWN_CALLERS)
@@ -608,7 +649,7 @@ struct error *own_rows_set_states(struct own_rows *rows,
 			.task = thread->task,
 		};
 
-		if (has_thread(rows, thread->tid))
+		if (made->has_tasks || has_thread(rows, thread->tid))
 			continue;
 		choice.comm = profile_task_name(
 			profile_task(rows->profile, thread->task));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The first screen of a report (view/answer.h) as rows that one moves in: which
- * Python functions, lines, files and threads the time of one event went to.
+ * Python functions, lines, files and threads, or tasks of asyncio, the time of one event
+ * went to.
  *
  * The overview has the heaviest rows of each, as many as the window has room
  * for; the other views have all rows of one kind. A function opens into what its
@@ -96,8 +97,9 @@ struct own_made {
 	uint8_t *keep;
 	struct own_time *own;
 	struct strbuf summary[ANSWER_PIECES];
-	/* Heaviest first. */
+	/* Heaviest first. If samples are of tasks of asyncio: these, as functions, in no order. */
 	zoom_choice_vec threads;
+	bool has_tasks;
 	own_code_vec codes;
 	/* Heaviest first. */
 	VEC(struct own_piece) pieces;

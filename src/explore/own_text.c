@@ -6,6 +6,7 @@
 
 #include "base/path_name.h"
 #include "base/plural.h"
+#include "profile/symbol_word.h"
 #include "view/fit.h"
 #include "view/own_name.h"
 #include "view/printable.h"
@@ -81,7 +82,19 @@ static void put_task(const struct own_rows *rows, uint32_t ref,
 		     struct strbuf *out)
 {
 	const struct zoom_choice *choice = &rows->made.threads.data[ref];
+	const char *name;
+	size_t length;
 
+	if (rows->made.has_tasks) {
+		const char *symbol =
+			profile_string(rows->profile, choice->zoom.name, "");
+
+		if (task_symbol_parse(symbol, &name, &length) && name)
+			text_append(out, name, length);
+		else
+			strbuf_puts(out, "[tasks without a name, or not read]");
+		return;
+	}
 	if (profile_task_is_ending(profile_task(rows->profile, choice->task)))
 		strbuf_puts(out, OWN_NAME_ENDING);
 	else
@@ -209,7 +222,7 @@ void own_text_names(const struct own_rows *rows,
 	put_place(rows, node, out);
 	if (node->kind == OWN_LINE)
 		put_source(rows, &rows->made.own->lines.data[node->ref], out);
-	if (node->kind == OWN_THREAD)
+	if (node->kind == OWN_THREAD && !rows->made.has_tasks)
 		strbuf_printf(out, "%" PRId32,
 			      rows->made.threads.data[node->ref].zoom.id);
 }
@@ -749,6 +762,10 @@ static void put_state(const struct own_rows *rows,
 
 static void put_thread_title(const struct own_rows *rows, struct strbuf *out)
 {
+	if (rows->made.has_tasks) {
+		strbuf_puts(out, "   share  task");
+		return;
+	}
 	strbuf_puts(out, rows->has_processes ? "   share  process    thread  " :
 					       "   share    thread  ");
 	if (rows->states && has_cpu_share(rows))
@@ -758,26 +775,34 @@ static void put_thread_title(const struct own_rows *rows, struct strbuf *out)
 	strbuf_puts(out, "name");
 }
 
+static void put_thread_numbers(const struct own_rows *rows,
+			       const struct zoom_choice *choice,
+			       struct strbuf *out)
+{
+	const struct profile_task *task =
+		profile_task(rows->profile, choice->task);
+
+	if (rows->has_processes)
+		strbuf_printf(out, "%*" PRId32 "  ", NUMBER_WIDTH, task->pid);
+	if (profile_task_is_ending(task))
+		strbuf_fill(out, ' ', NUMBER_WIDTH + 2);
+	else
+		strbuf_printf(out, "%*" PRId32 "  ", NUMBER_WIDTH,
+			      choice->zoom.id);
+	if (rows->states)
+		put_state(rows, choice, out);
+}
+
 static void put_thread(struct own_rows *rows, uint32_t ref, size_t columns,
 		       struct line *line)
 {
 	const struct zoom_choice *choice = &rows->made.threads.data[ref];
-	const struct profile_task *task =
-		profile_task(rows->profile, choice->task);
 	size_t used;
 
 	put_weight(rows, choice->period, line);
 	line->fixed = line->text.len;
-	if (rows->has_processes)
-		strbuf_printf(&line->text, "%*" PRId32 "  ", NUMBER_WIDTH,
-			      task->pid);
-	if (profile_task_is_ending(task))
-		strbuf_fill(&line->text, ' ', NUMBER_WIDTH + 2);
-	else
-		strbuf_printf(&line->text, "%*" PRId32 "  ", NUMBER_WIDTH,
-			      choice->zoom.id);
-	if (rows->states)
-		put_state(rows, choice, &line->text);
+	if (!rows->made.has_tasks)
+		put_thread_numbers(rows, choice, &line->text);
 	used = line->text.len;
 	strbuf_clear(&rows->word);
 	put_task(rows, ref, &rows->word);
@@ -821,7 +846,7 @@ static const char *noun_of(const struct own_rows *rows, enum own_view view)
 	case OWN_FILES:
 		return "file";
 	case OWN_THREADS:
-		return "thread";
+		return rows->made.has_tasks ? "task" : "thread";
 	default:
 		return rows->with_native ? "row" : "function";
 	}

@@ -254,7 +254,10 @@ static void put_view_name(const struct own_rows *rows, size_t columns,
 	if (rows->view == OWN_CALLERS)
 		put_called(rows, columns, out);
 	if (names[rows->view])
-		strbuf_printf(out, "%s%s: ", names[rows->view],
+		strbuf_printf(out, "%s%s: ",
+			      rows->view == OWN_THREADS && rows->made.has_tasks ?
+				      "Tasks" :
+				      names[rows->view],
 			      rows->view == OWN_FUNCTIONS && rows->with_native ?
 				      " and native code" :
 				      "");
@@ -328,7 +331,7 @@ static void put_zoom(const struct own_rows *rows, size_t columns,
 	strbuf_puts(&what, "in ");
 	zooms_format(&rows->zooms, rows->profile, &what);
 	used = width_of(&what);
-	if (zooms_has(&rows->zooms, ZOOM_THREAD) &&
+	if (zooms_has(&rows->zooms, ZOOM_THREAD) && !rows->made.has_tasks &&
 	    rows->made.threads.count == 1) {
 		text_string(&name, rows->profile,
 			    rows->made.threads.data[0].comm, "");

@@ -120,10 +120,15 @@ bool zooms_has(const struct zooms *zooms, enum zoom_kind kind)
 	return false;
 }
 
+/* "function foo"; what is called "task foo" is one. */
 static void format_function(const char *symbol, struct strbuf *out)
 {
 	struct python_symbol python;
+	const char *task;
+	size_t length;
 
+	if (!task_symbol_parse(symbol, &task, &length))
+		strbuf_puts(out, "function ");
 	if (python_symbol_parse(symbol, &python))
 		text_append(out, python.qualname, python.qualname_length);
 	else
@@ -157,7 +162,6 @@ void zoom_format(const struct zoom *zoom, const struct profile *profile,
 		strbuf_putc(out, '\'');
 		break;
 	case ZOOM_FUNCTION:
-		strbuf_puts(out, "function ");
 		format_function(profile_string(profile, zoom->name, ""), out);
 		break;
 	case ZOOM_SOURCE:

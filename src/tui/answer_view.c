@@ -55,7 +55,8 @@ static const struct help_line help_lines[] = {
 	{ ALL, "Left        close it, go to the row above, go back" },
 	{ ALL, "" },
 	{ ALL, "1           everything on one screen" },
-	{ ALL, "2 3 4 5     own time by function, line, file, thread" },
+	{ ALL, "2 3 4 5     own time by function, line, file, thread;" },
+	{ ALL, "            total time by task of asyncio" },
 	{ RECORDED, "v           Python only; with native code; the table of" },
 	{ RECORDED, "            all functions, as perf has it" },
 	{ RECORDED, "x           the table, and back" },
@@ -416,7 +417,7 @@ static struct error *enter(struct answer_view *a, bool *leave)
 		return show(a, (enum own_view)node->ref);
 	if (!own_selected_thread(a->rows, &zoom))
 		return annotate(a, leave);
-	if (!zooms_has(&a->rows->zooms, ZOOM_THREAD))
+	if (!zooms_has(&a->rows->zooms, zoom.kind))
 		error = zoom_into(a, &zoom);
 	return error ? error : show(a, OWN_OVERVIEW);
 }

@@ -682,6 +682,54 @@ static void test_what_was_ending_has_no_number(void **state)
 	model_deinit(&m);
 }
 
+static void task_sample(struct model *m, uint64_t period, const char *frame,
+			const char *line)
+{
+	struct profile_sample sample = { .period = period,
+					 .count = 1,
+					 .task = m->task };
+
+	assert_ok(profile_stack_push(m->profile, PROFILE_NONE,
+				     model_frame(m, frame), &sample.stack));
+	assert_ok(profile_stack_push(m->profile, sample.stack,
+				     model_frame(m, line), &sample.stack));
+	assert_ok(profile_add_sample(m->profile, &sample));
+}
+
+/* They stand where threads do in other recordings, and one can be looked at alone. */
+static void test_tasks_of_asyncio(void **state)
+{
+	static const char *const lines[] = { "   80.0%  b c", "   15.0%  a",
+					     "    5.0%  [tasks without a name, or not read]" };
+	_cleanup_own_rows_ struct own_rows *rows = NULL;
+	_cleanup_strbuf_ struct strbuf title = STRBUF_INIT;
+	struct zoom task;
+	struct model m;
+	char *text;
+
+	(void)state;
+	init(&m);
+	m.profile->events.data[0].kind = EVENT_TASKS;
+	task_sample(&m, 15, "py:py::task a:<asyncio>", F "@3");
+	task_sample(&m, 50, "py:py::task b c:<asyncio>", F "@3");
+	task_sample(&m, 30, "py:py::task b c:<asyncio>", G "@4");
+	task_sample(&m, 5, "py:py::task:<asyncio>", F "@3");
+	rows = rows_of(&m);
+	show(rows, OWN_THREADS, false);
+	for (uint32_t i = 0; i < 3; i++) {
+		text = text_of(rows, i, 80);
+		assert_string_equal(text, lines[i]);
+		free(text);
+	}
+	browser_select(&rows->browser, 0);
+	assert_true(own_selected_thread(rows, &task));
+	zoom(rows, task);
+	check_sums(rows, 80);
+	own_title_put(rows, 80, true, &title);
+	assert_non_null(strstr(title.data, "in task b c"));
+	model_deinit(&m);
+}
+
 static bool never(void *arg, const char *what, uint64_t done, uint64_t total)
 {
 	(void)what;
@@ -992,6 +1040,7 @@ int main(void)
 		cmocka_unit_test(test_names_that_are_cut_are_shown_in_full),
 		cmocka_unit_test(test_percentages_are_of_the_zoom_or_of_everything),
 		cmocka_unit_test(test_what_was_ending_has_no_number),
+		cmocka_unit_test(test_tasks_of_asyncio),
 		cmocka_unit_test(test_a_zoom_that_is_stopped_changes_nothing),
 		cmocka_unit_test(test_hostile_names_are_no_escapes),
 		cmocka_unit_test(test_the_source_of_a_row),
