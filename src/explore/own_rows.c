@@ -7,7 +7,6 @@
 #include "base/compare.h"
 #include "base/map.h"
 #include "explore/own_text.h"
-#include "profile/symbol_word.h"
 #include "view/spent_text.h"
 
 enum {
@@ -184,10 +183,7 @@ static struct error *find_tasks(struct own_rows *rows, struct own_made *made)
 			.count = function->total.samples,
 		};
 
-		if (!function->is_python ||
-		    !task_symbol_parse(profile_string(rows->profile,
-						      function->name, ""),
-				       &name, &length))
+		if (!own_entry_is_task(rows->profile, function, &name, &length))
 			continue;
 		if (!vec_push(&made->threads, choice))
 			return error_no_memory();

@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "profile/installed_path.h"
 #include "profile/library_files.h"
+#include "profile/symbol_word.h"
 
 /* What is known of a stack: its innermost Python frame, and what is below it. */
 struct stack_state {
@@ -110,6 +111,15 @@ struct own_entry own_entry_of(const struct profile *profile,
 		.file = frame->file,
 		.line = symbol ? symbol->line : 0,
 	};
+}
+
+bool own_entry_is_task(const struct profile *profile,
+		       const struct own_entry *entry, const char **name,
+		       size_t *length)
+{
+	return entry->is_python &&
+	       task_symbol_parse(profile_string(profile, entry->name, ""), name,
+				 length);
 }
 
 static struct own_entry entry_of(const struct builder *b,

@@ -130,6 +130,10 @@ struct own_time_options {
 /* The entry of the frame's function, without weights. */
 struct own_entry own_entry_of(const struct profile *profile,
 			      const struct profile_frame *frame);
+/* It is a task of asyncio: its name, as task_symbol_parse() has it. */
+bool own_entry_is_task(const struct profile *profile,
+		       const struct own_entry *entry, const char **name,
+		       size_t *length);
 /* Whether the row of samples is one of those that the options ask for. */
 bool own_time_keeps(const struct profile *profile,
 		    const struct own_time_options *options, size_t row);

@@ -42,9 +42,7 @@ static bool is_task(const struct answer *a, const struct own_entry *entry,
 {
 	struct task task = { .period = entry->total.period };
 
-	if (!entry->is_python ||
-	    !task_symbol_parse(profile_string(a->profile, entry->name, ""),
-			       &task.name, &task.length))
+	if (!own_entry_is_task(a->profile, entry, &task.name, &task.length))
 		return false;
 	task.is_nameless = !task.name;
 	*ret = task;

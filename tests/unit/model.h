@@ -221,6 +221,25 @@ static inline void model_sample(struct model *m, uint64_t period,
 	model_add(m, period, stack, 0);
 }
 
+/* A task of asyncio: its outermost frame has its name, which may have blanks. */
+static inline void model_task_sample(struct model *m, uint64_t period,
+				     const char *words, const char *coroutine)
+{
+	struct profile_sample sample = { .period = period,
+					 .count = 1,
+					 .task = m->task };
+	char name[64];
+
+	snprintf(name, sizeof(name), "py:py::%s:<asyncio>", words);
+	model_check(profile_stack_push(m->profile, PROFILE_NONE,
+				       model_frame(m, name), &sample.stack));
+	if (*coroutine)
+		model_check(profile_stack_push(m->profile, sample.stack,
+					       model_frame(m, coroutine),
+					       &sample.stack));
+	model_check(profile_add_sample(m->profile, &sample));
+}
+
 /* The report, to be freed. */
 static inline char *model_report(const struct model *m,
 				 const struct report_options *options)

@@ -1033,28 +1033,9 @@ static void test_cpu_time_is_one(void **state)
 	model_deinit(&m);
 }
 
-/* A task's outermost frame has its name, which may have blanks. */
-static void coroutine_sample(struct model *m, uint64_t period, const char *words,
-			     const char *coroutine)
-{
-	struct profile_sample sample = { .period = period,
-					 .count = 1,
-					 .task = m->task };
-	char name[64];
-
-	snprintf(name, sizeof(name), "py:py::%s:<asyncio>", words);
-	assert_ok(profile_stack_push(m->profile, PROFILE_NONE,
-				     model_frame(m, name), &sample.stack));
-	if (*coroutine)
-		assert_ok(profile_stack_push(m->profile, sample.stack,
-					     model_frame(m, coroutine),
-					     &sample.stack));
-	assert_ok(profile_add_sample(m->profile, &sample));
-}
-
 static void task_sample(struct model *m, uint64_t period, const char *words)
 {
-	coroutine_sample(m, period, words, F "@3");
+	model_task_sample(m, period, words, F "@3");
 }
 
 /* The time is of tasks: which they were stands on the screen, not what they did alone. */
@@ -1120,19 +1101,19 @@ static void test_tasks_without_a_name_are_told_by_their_coroutines(void **state)
 	(void)state;
 	init(&m);
 	m.profile->events.data[0].kind = EVENT_TASKS;
-	coroutine_sample(&m, 2000000000, "task", F "@3");
-	coroutine_sample(&m, 3000000000, "task", F "@5");
+	model_task_sample(&m, 2000000000, "task", F "@3");
+	model_task_sample(&m, 3000000000, "task", F "@5");
 	/* Nothing that the functions do not say. */
 	assert_screen_does_not_say(&m, 100, "  task\n");
-	coroutine_sample(&m, 4000000000, "task", G "@9");
-	coroutine_sample(&m, 1000000000, "task", "m:[awaits sleep]");
+	model_task_sample(&m, 4000000000, "task", G "@9");
+	model_task_sample(&m, 1000000000, "task", "m:[awaits sleep]");
 	assert_screen_says(&m, 100,
 			   "\n total  total, s  task\n"
 			   " 50.0%      5.00  [tasks of f]\n"
 			   " 40.0%      4.00  [tasks of g]\n"
 			   " 10.0%      1.00  [tasks]\n"
 			   "\n");
-	coroutine_sample(&m, 10000000000, "task a", G "@9");
+	model_task_sample(&m, 10000000000, "task a", G "@9");
 	assert_screen_says(&m, 100,
 			   " 50.0%     10.00  a\n"
 			   " 25.0%      5.00  [tasks of f without a name, or not read]\n"

@@ -682,20 +682,6 @@ static void test_what_was_ending_has_no_number(void **state)
 	model_deinit(&m);
 }
 
-static void task_sample(struct model *m, uint64_t period, const char *frame,
-			const char *line)
-{
-	struct profile_sample sample = { .period = period,
-					 .count = 1,
-					 .task = m->task };
-
-	assert_ok(profile_stack_push(m->profile, PROFILE_NONE,
-				     model_frame(m, frame), &sample.stack));
-	assert_ok(profile_stack_push(m->profile, sample.stack,
-				     model_frame(m, line), &sample.stack));
-	assert_ok(profile_add_sample(m->profile, &sample));
-}
-
 /* They stand where threads do in other recordings, and one can be looked at alone. */
 static void test_tasks_of_asyncio(void **state)
 {
@@ -710,10 +696,10 @@ static void test_tasks_of_asyncio(void **state)
 	(void)state;
 	init(&m);
 	m.profile->events.data[0].kind = EVENT_TASKS;
-	task_sample(&m, 15, "py:py::task a:<asyncio>", F "@3");
-	task_sample(&m, 50, "py:py::task b c:<asyncio>", F "@3");
-	task_sample(&m, 30, "py:py::task b c:<asyncio>", G "@4");
-	task_sample(&m, 5, "py:py::task:<asyncio>", F "@3");
+	model_task_sample(&m, 15, "task a", F "@3");
+	model_task_sample(&m, 50, "task b c", F "@3");
+	model_task_sample(&m, 30, "task b c", G "@4");
+	model_task_sample(&m, 5, "task", F "@3");
 	rows = rows_of(&m);
 	show(rows, OWN_THREADS, false);
 	for (uint32_t i = 0; i < 3; i++) {
