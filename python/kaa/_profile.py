@@ -107,9 +107,15 @@ class Recorder:
             raise
 
     def end(self):
-        """What kaa said; the file is whole. A line, for a forked child may hold the other end of the pipe, too."""
+        """What kaa said; the file is whole. A line, for a forked child may hold the other end of the pipe, too.
+
+        Until kaa has its line this process is recorded, so that this runs hardly more than two system calls.
+        """
         try:
-            _, said = self.process.communicate("\n")
+            with contextlib.suppress(BrokenPipeError):
+                os.write(self.process.stdin.fileno(), b"\n")
+            said = self.process.stderr.read()
+            self.process.communicate()
         finally:
             readable.end()
         if self.process.returncode:

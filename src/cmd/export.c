@@ -109,6 +109,7 @@ static const char *format_of_file(const char *path)
 		{ ".json", "" },		      { ".html", "html" },
 		{ ".htm", "html" },		      { ".svg", "" },
 		{ ".pb.gz", "pprof" },		      { ".pprof", "pprof" },
+		{ ".pb", "pprof" },		      { ".gz", "" },
 		{ ".prof", "pstats" },		      { ".pstats", "pstats" },
 		{ ".perfetto-trace", "perfetto" },    { ".pftrace", "perfetto" },
 	};
@@ -121,6 +122,15 @@ static const char *format_of_file(const char *path)
 		       NULL;
 }
 
+static const char *why_no_format(const char *path)
+{
+	if (name_ends_with(path, ".svg"))
+		return "'kaa flamegraph' writes pictures";
+	if (name_ends_with(path, ".gz"))
+		return "of its formats kaa compresses pprof (.pb.gz) only";
+	return "speedscope, firefox, chrome and json files are called so: choose one with '--format'";
+}
+
 /* Who gives no format means that of such files, or the first one. */
 static struct error *choose_format(struct export_settings *s)
 {
@@ -130,11 +140,8 @@ static struct error *choose_format(struct export_settings *s)
 		return NULL;
 	s->format = name ? find_format(name) : export_formats;
 	if (!s->format)
-		return error_create(
-			ERROR_INVALID_ARGUMENT, "'%s': %s", s->output,
-			name_ends_with(s->output, ".svg") ?
-				"'kaa flamegraph' writes pictures" :
-				"speedscope, firefox, chrome and json files are called so: choose one with '--format'");
+		return error_create(ERROR_INVALID_ARGUMENT, "'%s': %s",
+				    s->output, why_no_format(s->output));
 	return NULL;
 }
 

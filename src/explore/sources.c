@@ -77,7 +77,10 @@ void sources_put_line(struct sources *sources, const char *path, uint32_t line,
 void sources_answer_line(void *sources, const char *path, uint32_t line,
 			 struct strbuf *out)
 {
-	sources_put_line(sources, path, line, out);
+	const struct sources_file *file = get_file(sources, path);
+
+	if (file && file->proof != SOURCE_OTHER)
+		sources_put_line(sources, path, line, out);
 }
 
 bool sources_has_changed(const struct sources *sources,
@@ -140,6 +143,9 @@ static void tell_file(const struct sources *sources,
 	text_append(out, file->path, strlen(file->path));
 	if (lacks)
 		source_tell_no_line(&file->source, file->missing, out);
+	else if (file->proof == SOURCE_OTHER)
+		strbuf_puts(out,
+			    " has changed since the recording, so its lines have no text\n");
 	else
 		strbuf_puts(out,
 			    " has changed since the recording: its lines may be others now\n");

@@ -52,7 +52,10 @@ const struct sources_file *sources_find(struct sources *sources,
 /* Appends a line of a file, without its end; nothing where there is none. */
 void sources_put_line(struct sources *sources, const char *path, uint32_t line,
 		      struct strbuf *out);
-/* The same as answer_options.source, whose argument is a struct sources. */
+/*
+ * The same as answer_options.source, whose argument is a struct sources. A file of which a
+ * hash says that it is another than the one that ran has no text.
+ */
 void sources_answer_line(void *sources, const char *path, uint32_t line,
 			 struct strbuf *out);
 

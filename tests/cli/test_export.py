@@ -282,7 +282,7 @@ def test_mistakes(kaa, recording, tmp_path):
 
 @pytest.mark.parametrize("name, format", [
     ("x.speedscope.json", "speedscope"), ("x.html", "html"), ("x.pb.gz", "pprof"), ("x.prof", "pstats"), ("callgrind.out.7", "callgrind"),
-    ("x.pftrace", "perfetto"), ("x.txt", "collapsed"), ("x", "collapsed"), ("html", "collapsed")])
+    ("x.pb", "pprof"), ("x.pftrace", "perfetto"), ("x.txt", "collapsed"), ("x", "collapsed"), ("html", "collapsed")])
 def test_a_file_is_what_it_is_called(kaa, recording, tmp_path, name, format):
     """Where no format is asked for."""
     said = kaa("export", "-i", recording, "-o", tmp_path / name).stderr
@@ -294,6 +294,9 @@ def test_a_file_that_may_be_several(kaa, recording, tmp_path):
     said = kaa("export", "-i", recording, "-o", tmp_path / "x.json", status=129).stderr
     assert "'--format'" in said and not (tmp_path / "x.json").exists()
     assert "kaa flamegraph' writes pictures" in kaa("export", "-i", recording, "-o", tmp_path / "x.svg", status=129).stderr
+    for name in "x.json.gz", "x.txt.gz":
+        assert "kaa compresses pprof" in kaa("export", "-i", recording, "-o", tmp_path / name, status=129).stderr
+        assert not (tmp_path / name).exists()
 
 
 def test_the_help_says_what_numbers_are(kaa):

@@ -264,10 +264,11 @@ def test_source_that_has_changed(kaa, newest_python, tmp_path):
     record(kaa, newest_python, data, script)
     before = kaa("report", "-i", data, env=WIDE).stdout
     assert "n -= 1" in before and "has changed" not in before
-    script.write_text("# other\n" * 10)
-    os.utime(script, (os.stat(data).st_mtime + 5,) * 2)
-    after = kaa("report", "-i", data, env=WIDE).stdout
-    assert "n -= 1" not in after and "changes.py has changed since the recording" in after
+    script.write_text("# a line more\n" + script.read_text())
+    for words in ("report",), ("report", "--callers", "spin"):
+        after = kaa(*words, "-i", data, env=WIDE).stdout
+        assert "changes.py:" in after and not re.search(r"while n:|n -= 1|def spin", after), after
+        assert "changes.py has changed since the recording, so its lines have no text" in after
     script.unlink()
     assert "changes.py:3" in kaa("report", "-i", data, env=WIDE).stdout
 

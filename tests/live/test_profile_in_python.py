@@ -78,6 +78,17 @@ assert "samples" in profile.messages and "failed" not in profile.messages, profi
     assert found["inside"] > 3 and not found["before"] and not found["behind"], found
 
 
+def test_the_end_of_a_block_is_not_in_it(root, bpf, kaa, newest_python, newest_program, tmp_path):
+    """Nothing of what waits for kaa: at this rate it would have samples."""
+    newest_program("""
+with kaa.profile("out.data", frequency=9999):
+    inside()
+""")
+    text = newest_python.kaa(kaa)("script", "-f", "--no-inline", "-i", tmp_path / "out.data").stdout
+    found = {file for sample in script_output.parse(text) for _, file, _ in sample.python}
+    assert any(file.endswith("program.py") for file in found) and not any(file.endswith("subprocess.py") for file in found), found
+
+
 class System:
     """One that every user may run."""
     command = ["/usr/bin/python3"]
