@@ -185,15 +185,19 @@ struct error *answer_find_scripts(const struct answer *a, struct map *ret)
 		return error_no_memory();
 	for (size_t i = 0; i < p->samples.rows; i++) {
 		uint32_t stack = p->samples.stack[i];
+		uint64_t *script;
 
-		/* "<string>" is no script. */
 		if (p->samples.event[i] != a->event_index ||
 		    stack == PROFILE_NONE || programs[stack] >= NO_PROGRAM ||
-		    was_another(p, p->samples.task[i]) ||
-		    *profile_string(p, programs[stack], "<") == '<')
+		    was_another(p, p->samples.task[i]))
 			continue;
-		if (!map_insert(ret, process_of(p, i), programs[stack], NULL))
+		script = map_insert(ret, process_of(p, i), PROFILE_NONE, NULL);
+		if (!script)
 			return error_no_memory();
+		/* "<string>" is no script. */
+		*script = *profile_string(p, programs[stack], "<") == '<' ?
+				  PROFILE_NONE :
+				  programs[stack];
 	}
 	return NULL;
 }

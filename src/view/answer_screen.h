@@ -71,8 +71,9 @@ void answer_put_lines(struct answer *a);
  */
 struct error *answer_find_program(const struct answer *a, uint32_t *ret);
 /*
- * By pid the file of the first module body that a stack begins with, a
- * string; of a process without one nothing.
+ * By pid the file of the last module body that a stack begins with, a string, for a
+ * forked child has its parent's until it runs a program of its own. PROFILE_NONE: that is
+ * no file, as of python3 -c. Of a process without one nothing.
  */
 struct error *answer_find_scripts(const struct answer *a, struct map *ret);
 /*

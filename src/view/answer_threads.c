@@ -213,19 +213,26 @@ static struct error *join_alike(const struct answer *a, struct threads *threads)
 
 /* --- Children that are alike --- */
 
+static uint32_t own_script_of(const struct threads *threads, int32_t pid)
+{
+	const uint64_t *script = map_find(&threads->scripts, (uint32_t)pid);
+
+	return script ? (uint32_t)*script : PROFILE_NONE;
+}
+
 /* A string, or PROFILE_NONE; a worker that runs no script itself has that of who started it. */
 static uint32_t script_of(const struct threads *threads, int32_t pid)
 {
 	enum { LEVELS_MAX = 4 };
 	struct answer_process process = answer_process(&threads->workers, pid);
-	const uint64_t *script = map_find(&threads->scripts, (uint32_t)pid);
+	uint32_t script = own_script_of(threads, pid);
 
-	for (int i = 0; !script && process.is_worker && i < LEVELS_MAX; i++) {
-		script = map_find(&threads->scripts, (uint32_t)process.parent);
+	for (int i = 0; script == PROFILE_NONE && process.is_worker && i < LEVELS_MAX; i++) {
+		script = own_script_of(threads, process.parent);
 		process.parent = answer_process(&threads->workers,
 						process.parent).parent;
 	}
-	return script ? (uint32_t)*script : PROFILE_NONE;
+	return script;
 }
 
 /* How they are called where they have rows of their own. */

@@ -117,7 +117,7 @@ static inline const char *model_file(const char *name)
 {
 	const char *colon = strrchr(name, ':');
 
-	return colon && colon[1] == '/' ? colon + 1 : "/srv/x.py";
+	return colon && (colon[1] == '/' || !strcmp(colon, ":<string>")) ? colon + 1 : "/srv/x.py";
 }
 
 static inline uint32_t model_frame(struct model *m, const char *text)

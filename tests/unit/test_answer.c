@@ -20,7 +20,7 @@ static void put_source(void *arg, const char *file, uint32_t line,
 		       struct strbuf *out)
 {
 	(void)arg;
-	if (path_is_library(file))
+	if (path_is_library(file) || file[0] == '<')
 		return;
 	assert_memory_equal(file, "/srv/", 5);
 	strbuf_printf(out, "\t\tsource of line %u, which is as long as a line of code may well be;", line);
@@ -1285,7 +1285,7 @@ static void test_processes_have_their_scripts(void **state)
 /* What a child was before it ran another program, says a few samples. */
 static void test_a_program_of_its_own_has_no_script(void **state)
 {
-	static const char *const last[] = { "python3", "sh", "renamed" };
+	static const char *const last[] = { "python3", "sh", "renamed", "python3" };
 	struct profile *p;
 	struct model m;
 
@@ -1301,7 +1301,11 @@ static void test_a_program_of_its_own_has_no_script(void **state)
 	m.task = model_process(&m, 102, "python3");
 	model_sample(&m, 100000000, MAIN " I:eval " F "@3");
 	m.task = model_process(&m, 102, "renamed");
-	model_sample(&m, 100000000, MAIN " I:eval " F "@3");
+	model_sample(&m, 90000000, MAIN " I:eval " F "@3");
+	/* The same Python, but for a few samples with python3 -c. */
+	m.task = model_process(&m, 103, "python3");
+	model_sample(&m, 1000000, MAIN " I:eval " F "@3");
+	model_sample(&m, 9000000, "py:py::<module>:<string>@1");
 	for (size_t i = 0; i < p->tasks.count; i++) {
 		uint32_t comm;
 
@@ -1310,6 +1314,7 @@ static void test_a_program_of_its_own_has_no_script(void **state)
 	}
 	assert_screen_says(&m, 100, " 20.0%          101      sh\n");
 	assert_screen_says(&m, 100, "102      renamed (x.py)\n");
+	assert_screen_says(&m, 100, "  1.0%          103      python3\n");
 	model_deinit(&m);
 }
 
