@@ -820,6 +820,8 @@ struct error *own_rows_create(const struct profile *profile, uint32_t event,
 				   .word = STRBUF_INIT };
 	rows->browser.text = (struct strbuf)STRBUF_INIT;
 	error = place_names_create(profile, options->folder, &rows->names);
+	if (!error && rows->has_processes)
+		error = process_words_init(&rows->words, profile, event);
 	if (!error)
 		error = take_zooms(rows, &none);
 	if (error)
@@ -835,6 +837,7 @@ void own_rows_destroy(struct own_rows *rows)
 		return;
 	made_deinit(&rows->made);
 	place_names_destroy(rows->names);
+	process_words_deinit(&rows->words);
 	zooms_deinit(&rows->zooms);
 	browser_deinit(&rows->browser);
 	strbuf_deinit(&rows->word);

@@ -42,6 +42,7 @@
 #include "profile/profile.h"
 #include "view/answer.h"
 #include "view/place_name.h"
+#include "view/process_words.h"
 
 enum own_view {
 	OWN_OVERVIEW,
@@ -150,6 +151,8 @@ struct own_rows {
 	size_t window_top;
 	size_t window_end;
 	bool has_processes;
+	/* If there are several. */
+	struct process_words words;
 	uint64_t all_period;
 	/*
 	 * Of the overview: entries of each view that weigh something themselves,

@@ -793,6 +793,20 @@ static void put_thread_numbers(const struct own_rows *rows,
 		put_state(rows, choice, out);
 }
 
+static void put_process(struct own_rows *rows, const struct zoom_choice *choice)
+{
+	const struct profile_task *task =
+		profile_task(rows->profile, choice->task);
+
+	if (!rows->has_processes || rows->made.has_tasks ||
+	    profile_task_is_ending(task))
+		return;
+	if (task->pid == task->tid)
+		process_words_put_script(&rows->words, rows->names, task,
+					 &rows->word);
+	process_words_put_parent(&rows->words, task->pid, &rows->word);
+}
+
 static void put_thread(struct own_rows *rows, uint32_t ref, size_t columns,
 		       struct line *line)
 {
@@ -806,6 +820,7 @@ static void put_thread(struct own_rows *rows, uint32_t ref, size_t columns,
 	used = line->text.len;
 	strbuf_clear(&rows->word);
 	put_task(rows, ref, &rows->word);
+	put_process(rows, choice);
 	fit_middle(&line->text, rows->word.data,
 		   columns > used ? columns - used : 0);
 }

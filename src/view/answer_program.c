@@ -176,9 +176,9 @@ static bool was_another(const struct profile *p, uint32_t task)
 	       p->last_comms.data[task] != profile_task(p, task)->comm;
 }
 
-struct error *answer_find_scripts(const struct answer *a, struct map *ret)
+struct error *answer_find_scripts(const struct profile *p, uint32_t event,
+				  struct map *ret)
 {
-	const struct profile *p = a->profile;
 	_cleanup_free_ uint32_t *programs = find_programs(p);
 
 	if (!programs)
@@ -187,7 +187,7 @@ struct error *answer_find_scripts(const struct answer *a, struct map *ret)
 		uint32_t stack = p->samples.stack[i];
 		uint64_t *script;
 
-		if (p->samples.event[i] != a->event_index ||
+		if (p->samples.event[i] != event ||
 		    stack == PROFILE_NONE || programs[stack] >= NO_PROGRAM ||
 		    was_another(p, p->samples.task[i]))
 			continue;

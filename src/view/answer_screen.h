@@ -75,7 +75,8 @@ struct error *answer_find_program(const struct answer *a, uint32_t *ret);
  * forked child has its parent's until it runs a program of its own. PROFILE_NONE: that is
  * no file, as of python3 -c. Of a process without one nothing.
  */
-struct error *answer_find_scripts(const struct answer *a, struct map *ret);
+struct error *answer_find_scripts(const struct profile *p, uint32_t event,
+				  struct map *ret);
 /*
  * answer_programs.c: "of cc1, as", the programs without Python whose time is more
  * than half of what has no Python code, the heaviest first; else "".
@@ -89,7 +90,8 @@ struct answer_process {
 	int32_t parent;
 };
 /* answer_workers.c: by pid, for answer_process(). */
-struct error *answer_find_workers(const struct answer *a, struct map *ret);
+struct error *answer_find_workers(const struct profile *p, uint32_t event,
+				  struct map *ret);
 struct answer_process answer_process(const struct map *workers, int32_t pid);
 /* answer_tasks.c: what the tasks of asyncio weigh together. */
 uint64_t answer_task_time(const struct answer *a);

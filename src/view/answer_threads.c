@@ -12,6 +12,7 @@
 #include "view/alike_name.h"
 #include "view/answer_screen.h"
 #include "view/own_name.h"
+#include "view/process_words.h"
 #include "view/text.h"
 
 enum {
@@ -41,9 +42,7 @@ struct threads {
 	struct map processes;
 	/* All that were ending, which are none of these; without members: none were. */
 	struct thread ending;
-	/* answer_find_scripts(), answer_find_workers() */
-	struct map scripts;
-	struct map workers;
+	struct process_words words;
 };
 
 static bool are_processes(const struct threads *threads)
@@ -213,28 +212,6 @@ static struct error *join_alike(const struct answer *a, struct threads *threads)
 
 /* --- Children that are alike --- */
 
-static uint32_t own_script_of(const struct threads *threads, int32_t pid)
-{
-	const uint64_t *script = map_find(&threads->scripts, (uint32_t)pid);
-
-	return script ? (uint32_t)*script : PROFILE_NONE;
-}
-
-/* A string, or PROFILE_NONE; a worker that runs no script itself has that of who started it. */
-static uint32_t script_of(const struct threads *threads, int32_t pid)
-{
-	enum { LEVELS_MAX = 4 };
-	struct answer_process process = answer_process(&threads->workers, pid);
-	uint32_t script = own_script_of(threads, pid);
-
-	for (int i = 0; script == PROFILE_NONE && process.is_worker && i < LEVELS_MAX; i++) {
-		script = own_script_of(threads, process.parent);
-		process.parent = answer_process(&threads->workers,
-						process.parent).parent;
-	}
-	return script;
-}
-
 /* How they are called where they have rows of their own. */
 static uint32_t row_name(const struct answer *a, const struct threads *threads,
 			 const struct thread *thread)
@@ -249,7 +226,7 @@ static uint64_t alike_key(const struct answer *a, const struct threads *threads,
 			  const struct thread *thread)
 {
 	const struct profile_task *task = profile_task(a->profile, thread->task);
-	struct answer_process process = answer_process(&threads->workers, task->pid);
+	struct answer_process process = answer_process(&threads->words.workers, task->pid);
 	uint64_t hash;
 
 	if (task->pid <= 0 || task->pid != task->tid || thread->members > 1 ||
@@ -257,7 +234,7 @@ static uint64_t alike_key(const struct answer *a, const struct threads *threads,
 		return 0;
 	hash = hash_combine(process.is_worker, (uint32_t)process.parent);
 	hash = hash_combine(hash, row_name(a, threads, thread));
-	return hash_combine(hash, script_of(threads, task->pid)) | 1;
+	return hash_combine(hash, process_words_script(&threads->words, task->pid)) | 1;
 }
 
 /* By key, how many there are. */
@@ -329,34 +306,6 @@ static bool is_outside(const struct profile_task *task,
 	return !task->pid && thread->has_names;
 }
 
-/* " (orders.py)", unless the process is called like its script. */
-static void put_script(struct answer *a, const struct threads *threads,
-		       const struct profile_task *task)
-{
-	const char *comm = profile_string(a->profile, task->comm, "");
-	const char *name = place_name(a->names, script_of(threads, task->pid));
-
-	if (!*name || (*comm && name_begins_with(path_name(name), comm)))
-		return;
-	strbuf_puts(&a->text, " (");
-	text_append(&a->text, name, strlen(name));
-	strbuf_putc(&a->text, ')');
-}
-
-/* ", worker of 1234": all of them run the same script, and have a thread of one name. */
-static void put_parent(struct answer *a, const struct threads *threads,
-		       const struct profile_task *task)
-{
-	struct answer_process process = answer_process(&threads->workers, task->pid);
-
-	if (process.parent)
-		strbuf_printf(&a->text, ", %s of %" PRId32,
-			      process.is_worker ? "worker" : "child",
-			      process.parent);
-	else if (process.is_worker)
-		strbuf_puts(&a->text, ", worker");
-}
-
 static void put_pattern(struct answer *a, const char *name,
 			const struct thread *thread)
 {
@@ -382,8 +331,8 @@ static void put_name(struct answer *a, const struct threads *threads,
 	if (threads->processes.count < 2)
 		return;
 	if (is_process || task->pid == task->tid)
-		put_script(a, threads, task);
-	put_parent(a, threads, task);
+		process_words_put_script(&threads->words, a->names, task, &a->text);
+	process_words_put_parent(&threads->words, task->pid, &a->text);
 }
 
 /* ", 100 children of 609", ", 12 workers" */
@@ -391,7 +340,7 @@ static void put_children(struct answer *a, const struct threads *threads,
 			 const struct thread *thread)
 {
 	int32_t pid = profile_task(a->profile, thread->task)->pid;
-	struct answer_process process = answer_process(&threads->workers, pid);
+	struct answer_process process = answer_process(&threads->words.workers, pid);
 
 	strbuf_printf(&a->text, ", %zu %s", thread->members,
 		      process.is_worker ? "workers" : "children");
@@ -410,7 +359,8 @@ static void put_joined(struct answer *a, const struct threads *threads,
 		    are_processes(threads) ? NUMBER_WIDTH : 2 * NUMBER_WIDTH);
 	text_string(&a->text, a->profile, row_name(a, threads, thread), "");
 	if (thread->has_python) {
-		put_script(a, threads, profile_task(a->profile, thread->task));
+		process_words_put_script(&threads->words, a->names,
+					 profile_task(a->profile, thread->task), &a->text);
 		put_children(a, threads, thread);
 	} else {
 		strbuf_printf(&a->text, " (%zu processes)", thread->members);
@@ -529,9 +479,8 @@ struct error *answer_put_threads(struct answer *a)
 	if (!error)
 		error = join_helpers(a, &threads);
 	if (!error && threads.processes.count > 1)
-		error = answer_find_scripts(a, &threads.scripts);
-	if (!error && threads.processes.count > 1)
-		error = answer_find_workers(a, &threads.workers);
+		error = process_words_init(&threads.words, a->profile,
+					   a->event_index);
 	if (!error && threads.processes.count > 1)
 		error = join_children(a, &threads);
 	is_told = threads.list.count + threads.ending.members > 1;
@@ -548,7 +497,6 @@ struct error *answer_put_threads(struct answer *a)
 	vec_deinit(&threads.list);
 	map_deinit(&threads.index);
 	map_deinit(&threads.processes);
-	map_deinit(&threads.scripts);
-	map_deinit(&threads.workers);
+	process_words_deinit(&threads.words);
 	return error;
 }

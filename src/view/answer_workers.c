@@ -73,16 +73,14 @@ static uint8_t *look_at_stacks(const struct profile *p)
 }
 
 /* What the stacks of each process have, by pid. */
-static struct error *look_at_processes(const struct answer *a,
+static struct error *look_at_processes(const struct profile *p, uint32_t event,
 				       const uint8_t *stacks, struct map *ret)
 {
-	const struct profile *p = a->profile;
-
 	for (size_t i = 0; i < p->samples.rows; i++) {
 		uint32_t stack = p->samples.stack[i];
 		uint64_t *has;
 
-		if (p->samples.event[i] != a->event_index ||
+		if (p->samples.event[i] != event ||
 		    stack == PROFILE_NONE || !stacks[stack])
 			continue;
 		has = map_insert(ret,
@@ -95,12 +93,13 @@ static struct error *look_at_processes(const struct answer *a,
 	return NULL;
 }
 
-struct error *answer_find_workers(const struct answer *a, struct map *ret)
+struct error *answer_find_workers(const struct profile *p, uint32_t event,
+				  struct map *ret)
 {
-	const struct profile *p = a->profile;
+	uint32_t recording = p->events.data[event].recording;
 	_cleanup_free_ uint8_t *stacks = look_at_stacks(p);
 	_cleanup_(map_deinit) struct map processes = {};
-	struct error *error = stacks ? look_at_processes(a, stacks, &processes) :
+	struct error *error = stacks ? look_at_processes(p, event, stacks, &processes) :
 				       error_no_memory();
 
 	for (uint32_t i = 0; !error && i < p->tasks.count; i++) {
@@ -108,7 +107,7 @@ struct error *answer_find_workers(const struct answer *a, struct map *ret)
 		const uint64_t *has = map_find(&processes, (uint32_t)task->pid);
 		uint32_t parent = (uint32_t)profile_task_parent(p, i);
 
-		if (!has || task->recording != a->event->recording)
+		if (!has || task->recording != recording)
 			continue;
 		if (!parent || !map_find(&processes, parent))
 			parent = 0;
