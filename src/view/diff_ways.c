@@ -252,18 +252,47 @@ static void put_lengths(struct diff_screen *s)
 /* From here on of the time, %, a side's threads waited for a processor. */
 #define BUSY_SHARE 20.0
 
-/* CPU time of a side, and for how long that waited for a CPU, ns. */
+/* Of the first threads' CPU time, if these had more than so much of a side's, that is the program's. */
+#define FIRST_THREAD_SHARE 0.9
+
+/* Of threads of a side: CPU time, and for how long they waited for a CPU; ns. */
 struct side_time {
 	uint64_t ran;
 	uint64_t kept_off;
+	/* Of all threads. */
+	uint64_t all;
 };
 
-/* False: how long a side's threads waited is not known, or it is of something else. */
+/* Of the command's first thread, which has the first sample. */
+static uint64_t ran_of_first(const struct profile *p, uint32_t event)
+{
+	const struct profile_task *first = NULL;
+	uint64_t ran = 0;
+
+	for (size_t i = 0; i < p->samples.rows; i++) {
+		const struct profile_task *task;
+
+		if (p->samples.event[i] != event)
+			continue;
+		task = profile_task(p, p->samples.task[i]);
+		if (!first)
+			first = task;
+		if (task->pid == first->pid && task->tid == first->tid)
+			ran += p->samples.period[i];
+	}
+	return ran;
+}
+
+/*
+ * Who polls asks all threads how long they waited for a CPU, else kaa knows it of the first
+ * one. False: it is not known, or of something else than CPU time.
+ */
 static bool time_of_side(const struct diff_screen *s, bool is_after,
 			 struct side_time *ret)
 {
 	for (size_t i = 0; i < s->diff->runs.count; i++) {
 		const struct profile_event *event = event_of(s, i);
+		uint64_t all = s->diff->runs.data[i].own->all.period;
 		uint64_t kept_off;
 
 		if (s->diff->noise.data[i].is_after != is_after)
@@ -274,7 +303,11 @@ static bool time_of_side(const struct diff_screen *s, bool is_after,
 		if (!kept_off || event->kind != EVENT_ON_CPU ||
 		    event->unit != EVENT_NANOSECONDS)
 			return false;
-		ret->ran += s->diff->runs.data[i].own->all.period;
+		ret->all += all;
+		ret->ran += event->is_polled ?
+				    all :
+				    ran_of_first(s->profile,
+						 s->diff->runs.data[i].event);
 		ret->kept_off += kept_off;
 	}
 	return ret->kept_off;
@@ -286,6 +319,11 @@ static double busy_share(const struct side_time *side)
 	       (double)(side->ran + side->kept_off);
 }
 
+static bool is_of_first(const struct side_time *side)
+{
+	return (double)side->ran < FIRST_THREAD_SHARE * (double)side->all;
+}
+
 static void put_busy(struct diff_screen *s)
 {
 	struct side_time before = {}, after = {};
@@ -294,7 +332,10 @@ static void put_busy(struct diff_screen *s)
 	    (busy_share(&before) < BUSY_SHARE && busy_share(&after) < BUSY_SHARE))
 		return;
 	strbuf_printf(&s->text,
-		      "Of the time it could have run, it had no processor for %.0f %% before, %.0f %% after:\n",
+		      "Of the time %s could have run, it had no processor for %.0f %% before, %.0f %% after:\n",
+		      is_of_first(&before) || is_of_first(&after) ?
+			      "its first thread" :
+			      "it",
 		      busy_share(&before), busy_share(&after));
 	strbuf_puts(&s->text,
 		    "on a busy machine the same work may take more or less CPU time.\n");

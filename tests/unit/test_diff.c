@@ -1387,8 +1387,12 @@ static void check_ways(const struct ways *w)
 	model_deinit(&m);
 }
 
-/* CPU time, ms, of each side and how long it waited for a CPU. */
-static void check_busy(const uint64_t (*ms)[2], const char *says)
+/*
+ * CPU time, ms, of each side's first thread and how long it waited for a CPU; and of
+ * another one.
+ */
+static void check_busy_with(const uint64_t (*ms)[2], uint32_t others, bool polled,
+			    const char *says)
 {
 	struct own_diff *diff;
 	struct model m;
@@ -1401,6 +1405,12 @@ static void check_busy(const uint64_t (*ms)[2], const char *says)
 		assert_ok(faults_add(&m.profile->recordings.data[i].faults,
 				     FAULT_OF_RECORDER, ms[i][1] * 1000,
 				     FAULT_KEPT_OFF));
+		m.profile->events.data[i].is_polled = polled;
+		if (!others)
+			continue;
+		m.task = model_task(&m, 77, "Thread-1");
+		add(&m, i, others, line_of(&m, "work", "/srv/x.py", 1, 5, 3));
+		m.task = model_task(&m, 100, "python3");
 	}
 	diff = diff_of(&m, 1, 1, OWN_DIFF_BY_TIME);
 	text = screen(&m, diff, 80, OWN_DIFF_BY_TIME);
@@ -1409,6 +1419,11 @@ static void check_busy(const uint64_t (*ms)[2], const char *says)
 	free(text);
 	own_diff_destroy(diff);
 	model_deinit(&m);
+}
+
+static void check_busy(const uint64_t (*ms)[2], const char *says)
+{
+	check_busy_with(ms, 0, false, says);
 }
 
 static void test_a_busy_machine(void **state)
@@ -1423,6 +1438,12 @@ static void test_a_busy_machine(void **state)
 	check_busy((const uint64_t[2][2]){ { 400, 0 }, { 360, 0 } }, NULL);
 	/* None is what is not known, as of a process that ran before. */
 	check_busy((const uint64_t[2][2]){ { 400, 0 }, { 360, 1000 } }, NULL);
+	/* Others run, too: how long these waited only the poller knows. */
+	check_busy_with((const uint64_t[2][2]){ { 400, 400 }, { 360, 40 } }, 20, false, says);
+	check_busy_with((const uint64_t[2][2]){ { 40, 160 }, { 80, 20 } }, 800, false,
+			"\nOf the time its first thread could have run, it had no processor for 80 % before, 20 % after:\n");
+	check_busy_with((const uint64_t[2][2]){ { 100, 900 }, { 100, 900 } }, 800, true,
+			"\nOf the time it could have run, it had no processor for 50 % before, 50 % after:\n");
 }
 
 /* What a recorder of the command counted on each side, us; beside 500 ms that have samples. */
