@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "collect/poll_account.h"
 
+enum {
+	/* From here on samples are divided, into parts that have at least so much of it. */
+	LONG_NS = 50000000,
+	PARTS = 16,
+};
+
 void poll_account_begin(struct poll_account *account, const struct task_run *run)
 {
 	account->told = *run;
@@ -12,14 +18,14 @@ uint64_t poll_account_woken(uint64_t sleeps, bool sleeps_now)
 	return sleeps == UINT64_MAX ? sleeps : sleeps - (sleeps && sleeps_now);
 }
 
-/* So long it waited for a CPU since its last sample. */
-static uint64_t has_waited(const struct poll_account *account,
-			   const struct task_run *run)
+/*
+ * So long it waited for a CPU since its last sample; less than nothing: a wait that went on
+ * then was told of as longer than it was.
+ */
+static int64_t has_waited(const struct poll_account *account,
+			  const struct task_run *run)
 {
-	/* A wait that went on at the last sample may have been told of as longer. */
-	return run->kept_off > account->told.kept_off ?
-		       run->kept_off - account->told.kept_off :
-		       0;
+	return (int64_t)(run->kept_off - account->told.kept_off);
 }
 
 /* Each time that it got a CPU since, a sleep was over. */
@@ -32,25 +38,32 @@ static bool waited_asleep(const struct poll_account *account,
 	       woken - account->woken >= times;
 }
 
+/* What was told of too much is taken off, so that it may be less than nothing. */
+static int64_t awake_since(const struct poll_account *account,
+			   const struct task_run *run, uint64_t woken)
+{
+	int64_t ran = (int64_t)(run->ran - account->told.ran);
+
+	return account->behind + ran +
+	       (waited_asleep(account, run, woken) ? 0 :
+						     has_waited(account, run));
+}
+
 uint64_t poll_account_awake(const struct poll_account *account,
 			    const struct task_run *run, uint64_t woken)
 {
-	uint64_t awake = account->behind + run->ran - account->told.ran;
+	int64_t awake = awake_since(account, run, woken);
 
-	return waited_asleep(account, run, woken) ?
-		       awake :
-		       awake + has_waited(account, run);
+	return awake > 0 ? (uint64_t)awake : 0;
 }
 
 void poll_account_pass(struct poll_account *account, const struct task_run *run,
 		       uint64_t woken)
 {
-	int64_t waited = (int64_t)has_waited(account, run);
-
 	if (waited_asleep(account, run, woken))
-		account->asleep_wait += waited;
+		account->asleep_wait += has_waited(account, run);
 	else
-		account->awake_wait += waited;
+		account->awake_wait += has_waited(account, run);
 	account->told = *run;
 	account->woken = woken;
 }
@@ -59,12 +72,13 @@ uint64_t poll_account_divide(struct poll_account *account,
 			     const struct task_run *run, uint64_t woken,
 			     bool sleeps, uint64_t time)
 {
-	uint64_t awake = poll_account_awake(account, run, woken);
-	uint64_t now = awake < time ? awake : time;
+	int64_t awake = awake_since(account, run, woken);
+	uint64_t now = poll_account_awake(account, run, woken);
 	uint64_t *mine = sleeps ? &account->owed_asleep : &account->owed_awake;
 	uint64_t period;
 
-	account->behind = awake - now;
+	now = now < time ? now : time;
+	account->behind = awake - (int64_t)now;
 	account->owed_awake += now;
 	account->owed_asleep += time - now;
 	period = *mine;
@@ -73,13 +87,29 @@ uint64_t poll_account_divide(struct poll_account *account,
 	return period;
 }
 
-bool poll_account_waits(struct poll_account *account, bool sleeps,
-			uint64_t period)
+/* A part that is smaller than that is not told: the next sample has it. */
+static uint64_t divide(int64_t waited, uint64_t period)
+{
+	uint64_t least = period / PARTS, wait;
+
+	if (waited <= 0)
+		return 0;
+	wait = (uint64_t)waited < period ? (uint64_t)waited : period;
+	if (wait < least)
+		return 0;
+	return period - wait < least ? period : wait;
+}
+
+uint64_t poll_account_wait(struct poll_account *account, bool sleeps,
+			   uint64_t period, bool may_divide)
 {
 	int64_t *waited = sleeps ? &account->asleep_wait : &account->awake_wait;
+	uint64_t wait;
 
-	if (!period || *waited < (int64_t)(period / 2))
-		return false;
-	*waited -= (int64_t)period;
-	return true;
+	if (may_divide && period >= LONG_NS)
+		wait = divide(*waited, period);
+	else
+		wait = *waited >= (int64_t)(period / 2) ? period : 0;
+	*waited -= (int64_t)wait;
+	return wait;
 }

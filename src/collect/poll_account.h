@@ -18,8 +18,11 @@ struct poll_account {
 	struct task_run told;
 	/* How often it had woken; UINT64_MAX: not known. */
 	uint64_t woken;
-	/* It was awake behind the tick of that sample, which is taken later. */
-	uint64_t behind;
+	/*
+	 * It was awake behind the tick of that sample, which is taken later; less than
+	 * nothing: the sample stands for more than it was.
+	 */
+	int64_t behind;
 	/* For the next sample that shows it awake, and asleep. */
 	uint64_t owed_awake;
 	uint64_t owed_asleep;
@@ -47,11 +50,12 @@ uint64_t poll_account_divide(struct poll_account *account,
 void poll_account_pass(struct poll_account *account, const struct task_run *run,
 		       uint64_t woken);
 /*
- * A sample of that period is to say that the thread waits for a CPU. The moment alone
- * would say it too often: one that runs when the poller comes late has no sample. So it
- * is said as often as the kernel counts it. A period of 0 says nothing.
+ * How much of a sample's period it is to say that the thread waits for a CPU. The moment
+ * alone would say it too often: one that runs when the poller comes late has no sample. So
+ * it is said as often as the kernel counts it: all of the period or nothing, while a long
+ * one, of a busy machine, may be divided.
  */
-bool poll_account_waits(struct poll_account *account, bool sleeps,
-			uint64_t period);
+uint64_t poll_account_wait(struct poll_account *account, bool sleeps,
+			   uint64_t period, bool may_divide);
 
 #endif

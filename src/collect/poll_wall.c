@@ -75,12 +75,41 @@ static uint64_t sample_period(const struct poll_wall *wall,
 	return time;
 }
 
-static uint64_t state_marker(struct polled_thread *thread, bool sleeps,
-			     uint64_t period)
+/* A sample that is put as one or two. */
+struct wall_sample {
+	struct poll_parts *parts;
+	/* As kept; borrowed. */
+	const struct strbuf *stack;
+	uint64_t period;
+	/* For each task that waits. */
+	uint64_t waits;
+	bool sleeps;
+};
+
+/* It runs or sleeps, and waits for a CPU. What tasks did is not divided once more. */
+static void put_states(struct poll_wall *wall,
+		       const struct polled_process *process,
+		       struct polled_thread *thread,
+		       const struct wall_sample *sample)
 {
-	if (poll_account_waits(&thread->account, sleeps, period))
-		return KAA_MARKER_CPU_WAIT;
-	return sleeps ? KAA_MARKER_IDLE : 0;
+	struct poll_reader *reader = wall->reader;
+	bool may_divide = !reader->loops.memory && !sample->stack->failed;
+	uint64_t wait = poll_account_wait(&thread->account, sample->sleeps,
+					  sample->period, may_divide);
+	uint64_t rest = sample->period - wait;
+
+	if (rest || !wait)
+		put(wall, process, thread, sample->parts, rest, sample->waits,
+		    sample->sleeps ? KAA_MARKER_IDLE : 0);
+	if (!wait)
+		return;
+	if (rest) {
+		poll_writer_begin(&reader->writer);
+		poll_walk_again(&reader->walk, sample->stack->data,
+				sample->stack->len);
+	}
+	put(wall, process, thread, sample->parts, wait, sample->waits,
+	    KAA_MARKER_CPU_WAIT);
 }
 
 /* --- a thread that sleeps --- */
@@ -103,8 +132,12 @@ static void put_sleep(struct poll_wall *wall,
 		poll_walk_again(&reader->walk, thread->stack.data,
 				thread->stack.len);
 	poll_native_swap(&reader->native, &thread->native);
-	put(wall, process, thread, &thread->parts, period, period,
-	    state_marker(thread, true, period));
+	put_states(wall, process, thread,
+		   &(struct wall_sample){ .parts = &thread->parts,
+					  .stack = &thread->stack,
+					  .period = period,
+					  .waits = period,
+					  .sleeps = true });
 	poll_native_swap(&reader->native, &thread->native);
 }
 
@@ -309,9 +342,14 @@ static void note_sample(struct poll_wall *wall,
 	period = sample_period(wall, thread, &run, sample->sleeps);
 	parts->until = wall->tick;
 	if (sample->has_gil)
-		put(wall, process, thread, parts, period,
-		    task_waits(parts, sample->sleeps, time, period),
-		    state_marker(thread, sample->sleeps, period));
+		put_states(wall, process, thread,
+			   &(struct wall_sample){
+				   .parts = parts,
+				   .stack = &wall->reader->walk.stack,
+				   .period = period,
+				   .waits = task_waits(parts, sample->sleeps,
+						       time, period),
+				   .sleeps = sample->sleeps });
 	else
 		account->awake_wait = account->asleep_wait = 0;
 	thread->late_told = wall->late;

@@ -953,12 +953,12 @@ static void test_a_wait_when_a_sleep_is_over(void **state)
 						     true, 20 * MS),
 				 19 * MS);
 		/* 12 of 38 ms, and 30 of 95. */
-		assert_int_equal(poll_account_waits(&account, true, 19 * MS),
-				 i == 2 || i == 5);
+		assert_int_equal(poll_account_wait(&account, true, 19 * MS, true),
+				 i == 2 || i == 5 ? 19 * MS : 0);
 	}
 	assert_int_equal(account.owed_awake, 5 * MS);
 	assert_int_equal(account.awake_wait, 0);
-	assert_false(poll_account_waits(&account, false, 0));
+	assert_int_equal(poll_account_wait(&account, false, 0, true), 0);
 	/* It got a CPU twice, and slept once: it waited where it ran, too. */
 	run = run_of(6, 36, 12);
 	assert_int_equal(poll_account_awake(&account, &run,
@@ -972,6 +972,54 @@ static void test_a_wait_when_a_sleep_is_over(void **state)
 	assert_int_equal(poll_account_awake(&account, &run,
 					    poll_account_woken(9, true)),
 			 1 * MS);
+}
+
+/* A wait that goes on is told of as at most so long; what was too much is taken off. */
+static void test_a_wait_that_was_shorter(void **state)
+{
+	struct poll_account account = {};
+	struct task_run run = run_of(0, 0, 5);
+
+	(void)state;
+	poll_account_begin(&account, &run);
+	/* It is taken to wait for 30 ms, and gets a CPU after 12. */
+	run = run_of(10, 30, 5);
+	assert_int_equal(poll_account_divide(&account, &run, 0, false, 40 * MS),
+			 40 * MS);
+	assert_int_equal(poll_account_wait(&account, false, 40 * MS, true), 40 * MS);
+	run = run_of(15, 12, 6);
+	assert_int_equal(poll_account_awake(&account, &run, 0), 0);
+	assert_int_equal(poll_account_divide(&account, &run, 0, true, 20 * MS),
+			 20 * MS);
+	assert_int_equal(account.awake_wait, -28 * (int64_t)MS);
+	/* 20 ms are awake, of which 13 are what it was told of as waiting. */
+	run = run_of(35, 12, 6);
+	assert_int_equal(poll_account_divide(&account, &run, 0, false, 20 * MS),
+			 7 * MS);
+	assert_int_equal(account.owed_asleep, 13 * MS);
+	assert_int_equal(account.behind, 0);
+}
+
+/* A long sample says both, as the kernel has it, but for parts that are too small to tell. */
+static void test_a_long_sample_is_divided(void **state)
+{
+	struct poll_account account = { .awake_wait = 150 * (int64_t)MS };
+
+	(void)state;
+	assert_int_equal(poll_account_wait(&account, false, 200 * MS, true), 150 * MS);
+	assert_int_equal(account.awake_wait, 0);
+	account.awake_wait = 5 * (int64_t)MS;
+	assert_int_equal(poll_account_wait(&account, false, 160 * MS, true), 0);
+	account.awake_wait += 150 * (int64_t)MS;
+	assert_int_equal(poll_account_wait(&account, false, 160 * MS, true), 160 * MS);
+	assert_int_equal(account.awake_wait, -5 * (int64_t)MS);
+	/* What was said too often is said less often. */
+	assert_int_equal(poll_account_wait(&account, false, 160 * MS, true), 0);
+	account.awake_wait = 400 * (int64_t)MS;
+	assert_int_equal(poll_account_wait(&account, false, 160 * MS, true), 160 * MS);
+	account.asleep_wait = 100 * (int64_t)MS;
+	assert_int_equal(poll_account_wait(&account, true, 160 * MS, false), 160 * MS);
+	assert_int_equal(account.asleep_wait, -60 * (int64_t)MS);
 }
 
 /* A sample is taken some time after its tick: what it ran in that is the next one's. */
@@ -1415,6 +1463,8 @@ int main(void)
 		cmocka_unit_test(test_first_reads),
 		cmocka_unit_test(test_a_sleep_goes_on_after_a_stop),
 		cmocka_unit_test(test_a_wait_when_a_sleep_is_over),
+		cmocka_unit_test(test_a_wait_that_was_shorter),
+		cmocka_unit_test(test_a_long_sample_is_divided),
 		cmocka_unit_test(test_what_runs_behind_the_tick),
 		cmocka_unit_test(test_late_ticks_of_a_thread_that_ran),
 		cmocka_unit_test(test_late_ticks_of_a_thread_that_slept),
