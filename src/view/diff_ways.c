@@ -252,7 +252,7 @@ static void put_lengths(struct diff_screen *s)
 /* From here on of the time, %, a side's threads waited for a processor. */
 #define BUSY_SHARE 20.0
 
-/* Of the first threads' CPU time, if these had more than so much of a side's, that is the program's. */
+/* First threads that had so much of a side's CPU time are the program. */
 #define FIRST_THREAD_SHARE 0.9
 
 /* Of threads of a side: CPU time, and for how long they waited for a CPU; ns. */

@@ -99,7 +99,7 @@ static void advise_python(const struct profile *profile,
 	const char *file = path_name(path);
 	_cleanup_strbuf_ struct strbuf advice = STRBUF_INIT;
 
-	strbuf_puts(out, "Allocation, garbage collection and waits for the GIL may be among them.\n");
+	strbuf_puts(out, "Allocation, garbage collection and waits for the GIL may be among them, or inlined into others.\n");
 	if (has_debug_package(path))
 		strbuf_printf(&advice,
 			      "Debian's package %s-dbg gives them names, in this recording too: 'sudo apt install %s-dbg'.\n",

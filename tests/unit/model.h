@@ -64,6 +64,31 @@ static inline uint32_t model_task(struct model *m, int tid, const char *comm)
 	return id;
 }
 
+static inline uint32_t model_process(struct model *m, int pid, const char *comm)
+{
+	struct profile_task task = { .pid = pid,
+				     .tid = pid,
+				     .comm = model_string(m, comm),
+				     .name = PROFILE_NONE };
+	uint32_t id;
+
+	model_check(profile_intern_task(m->profile, &task, &id));
+	return id;
+}
+
+/* A process that another one has forked. */
+static inline uint32_t model_child(struct model *m, int pid, const char *comm, int parent)
+{
+	uint32_t id = model_process(m, pid, comm);
+
+	while (m->profile->task_parents.count < id)
+		if (!vec_push(&m->profile->task_parents, 0))
+			abort();
+	if (!vec_push(&m->profile->task_parents, parent))
+		abort();
+	return id;
+}
+
 static inline void model_init(struct model *m,
 			      const struct profile_options *options)
 {

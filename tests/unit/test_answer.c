@@ -634,18 +634,6 @@ static uint32_t thread(struct model *m, int tid, const char *name)
 	return id;
 }
 
-static uint32_t model_process(struct model *m, int pid, const char *comm)
-{
-	struct profile_task task = { .pid = pid,
-				     .tid = pid,
-				     .comm = model_string(m, comm),
-				     .name = PROFILE_NONE };
-	uint32_t id;
-
-	assert_ok(profile_intern_task(m->profile, &task, &id));
-	return id;
-}
-
 /* Programs that the Python program has started: by fork, and then by exec. */
 static void test_time_without_python_is_of_its_programs(void **state)
 {
@@ -1318,16 +1306,6 @@ static void test_a_program_of_its_own_has_no_script(void **state)
 	model_deinit(&m);
 }
 
-static uint32_t child(struct model *m, int pid, const char *comm, int parent)
-{
-	uint32_t id = model_process(m, pid, comm);
-
-	while (m->profile->task_parents.count < id)
-		assert_true(vec_push(&m->profile->task_parents, 0));
-	assert_true(vec_push(&m->profile->task_parents, parent));
-	return id;
-}
-
 #define BOOTSTRAP "py:py::BaseProcess._bootstrap:/usr/lib/python3.11/multiprocessing/process.py@300 "
 
 static void test_workers_are_told_from_their_parent(void **state)
@@ -1338,19 +1316,19 @@ static void test_workers_are_told_from_their_parent(void **state)
 	init(&m);
 	m.task = model_process(&m, 100, "python3");
 	model_sample(&m, 300000000, MAIN " I:eval " F "@3");
-	m.task = child(&m, 101, "python3", 100);
+	m.task = model_child(&m, 101, "python3", 100);
 	model_sample(&m, 200000000, MAIN " I:eval " BOOTSTRAP F "@3");
 	/* Started by spawn, so it has no script itself; one whose parent has no samples. */
-	m.task = child(&m, 102, "python3", 100);
+	m.task = model_child(&m, 102, "python3", 100);
 	model_sample(&m, 150000000, BOOTSTRAP F "@3");
-	m.task = child(&m, 103, "python3", 99);
+	m.task = model_child(&m, 103, "python3", 99);
 	model_sample(&m, 130000000, BOOTSTRAP F "@3");
 	/* Another script, a shell, and what that starts. */
-	m.task = child(&m, 104, "python3", 100);
+	m.task = model_child(&m, 104, "python3", 100);
 	model_sample(&m, 100000000, "py:py::<module>:/srv/serve.py@3");
-	m.task = child(&m, 105, "sh", 100);
+	m.task = model_child(&m, 105, "sh", 100);
 	model_sample(&m, 70000000, "lib:main");
-	m.task = child(&m, 106, "python3", 105);
+	m.task = model_child(&m, 106, "python3", 105);
 	model_sample(&m, 50000000, G " I:eval " F "@3");
 	assert_screen_says(&m, 100, "\n total          process  name\n"
 				    " 30.0%          100      python3 (x.py)\n"
@@ -1382,19 +1360,19 @@ static void test_children_that_are_alike_are_one_row(void **state)
 	m.task = model_process(&m, 100, "python3");
 	model_sample(&m, 200000000, MAIN " I:eval " F "@3");
 	for (int i = 0; i < 8; i++) {
-		m.task = child(&m, 200 + i, "python3", 100);
+		m.task = model_child(&m, 200 + i, "python3", 100);
 		model_sample(&m, 50000000, MAIN " I:eval " F "@3");
 	}
 	/* So few have rows. */
 	assert_screen_says(&m, 100, "\n  8.3%          200      python3 (x.py), child of 100\n");
-	m.task = child(&m, 208, "python3", 100);
+	m.task = model_child(&m, 208, "python3", 100);
 	model_sample(&m, 50000000, MAIN " I:eval " F "@3");
 	/* Other scripts, names and kinds are others. */
-	m.task = child(&m, 301, "python3", 100);
+	m.task = model_child(&m, 301, "python3", 100);
 	model_sample(&m, 140000000, "py:py::<module>:/srv/serve.py@3");
-	m.task = child(&m, 302, "python3", 100);
+	m.task = model_child(&m, 302, "python3", 100);
 	model_sample(&m, 120000000, MAIN " I:eval " BOOTSTRAP F "@3");
-	m.task = child(&m, 303, "other", 100);
+	m.task = model_child(&m, 303, "other", 100);
 	model_sample(&m, 90000000, MAIN " I:eval " F "@3");
 	assert_screen_says(&m, 100, "\n total          process  name\n"
 				    " 45.0%                   python3 (x.py), 9 children of 100\n"
@@ -1523,7 +1501,7 @@ static void test_what_has_no_names_is_said(void **state)
 	assert_non_null(strstr(text, "Spent in: native 90 % (40 % without names), interpreter 10 %\n"));
 	assert_non_null(strstr(text, "40 % is native time in C functions without names: 30 % in libother.so, 10 % in python3.11.\n"));
 	assert_non_null(strstr(text, "\nDebug symbols of libother.so give names, in this recording too (in Debian: packages -dbg, -dbgsym).\n"));
-	assert_non_null(strstr(text, "\nAllocation, garbage collection and waits for the GIL may be among them.\n"));
+	assert_non_null(strstr(text, "\nAllocation, garbage collection and waits for the GIL may be among them, or inlined into others.\n"));
 	free(text);
 	model_deinit(&m);
 	/* One package has all of glibc. */

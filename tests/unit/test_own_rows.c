@@ -682,6 +682,40 @@ static void test_what_was_ending_has_no_number(void **state)
 	model_deinit(&m);
 }
 
+#define WORKER "py:py::BaseProcess._bootstrap:/usr/lib/python3.11/multiprocessing/process.py@300 "
+
+/* As in the report: who runs which script, and for whom. */
+static void test_what_processes_are(void **state)
+{
+	static const char *const lines[] = {
+		"   50.0%       100       100  python3 (x.py)",
+		"   30.0%       101       101  python3 (x.py), worker of 100",
+		"   15.0%       102       102  python3, child of 100",
+		"    5.0%       100       103  Thread-1",
+	};
+	_cleanup_own_rows_ struct own_rows *rows = NULL;
+	struct model m;
+	char *text;
+
+	(void)state;
+	init(&m);
+	model_sample(&m, 50, MAIN " I:eval " F "@3");
+	m.task = model_child(&m, 101, "python3", 100);
+	model_sample(&m, 30, WORKER F "@3");
+	m.task = model_child(&m, 102, "python3", 100);
+	model_sample(&m, 15, "py:py::<module>:<string>@1");
+	m.task = model_task(&m, 103, "Thread-1");
+	model_sample(&m, 5, F "@3");
+	rows = rows_of(&m);
+	show(rows, OWN_THREADS, false);
+	for (uint32_t i = 0; i < 4; i++) {
+		text = text_of(rows, i, 80);
+		assert_string_equal(text, lines[i]);
+		free(text);
+	}
+	model_deinit(&m);
+}
+
 /* They stand where threads do in other recordings, and one can be looked at alone. */
 static void test_tasks_of_asyncio(void **state)
 {
@@ -1026,6 +1060,7 @@ int main(void)
 		cmocka_unit_test(test_names_that_are_cut_are_shown_in_full),
 		cmocka_unit_test(test_percentages_are_of_the_zoom_or_of_everything),
 		cmocka_unit_test(test_what_was_ending_has_no_number),
+		cmocka_unit_test(test_what_processes_are),
 		cmocka_unit_test(test_tasks_of_asyncio),
 		cmocka_unit_test(test_a_zoom_that_is_stopped_changes_nothing),
 		cmocka_unit_test(test_hostile_names_are_no_escapes),
