@@ -253,7 +253,7 @@ static void put_weight(const struct record_setup *setup,
 				(double)setup->options.sampler.frequency);
 	if (each >= 1.5 * wanted)
 		strbuf_printf(out,
-			      "; a sample stands for %.1f ms of CPU time on average, not for %.1f ms, and reports count this time",
+			      "; a sample stands for %.3g ms of CPU time on average, not for %.3g ms, and reports count this time",
 			      each, wanted);
 }
 
@@ -791,6 +791,7 @@ static struct error *record_over(struct record_setup *setup,
 		return error;
 	}
 	record_say_source(recorder, setup, "record", s->verbose);
+	record_say_rate(recorder, setup);
 	if (recorder_user_only(recorder))
 		record_say_user_only(recorder_refusal(recorder));
 	record_say_children(recorder, setup, false);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cmd/record_say.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +13,9 @@
 #include "sys/own_program.h"
 #include "sys/perf_event.h"
 #include "sys/proc.h"
+
+/* A second. A sample takes up to 50 us of the program's time (README). */
+#define MANY_SAMPLES 20000
 
 /* Why the best source is not taken, and what would let it be. */
 static void say_refusal(const struct source_refusal *refusal)
@@ -123,6 +127,16 @@ void record_say_source(const struct recorder *recorder,
 				     "; the clock ticks for each CPU" :
 				     "");
 	}
+}
+
+void record_say_rate(const struct recorder *recorder,
+		     const struct record_setup *setup)
+{
+	uint64_t rate = setup->options.sampler.frequency;
+
+	if (rate > MANY_SAMPLES && !recorder_python(recorder)->polls)
+		message_note("%" PRIu64 " samples a second may take more time than the program itself, which each of them stops; -F 9999 is enough for most",
+			     rate);
 }
 
 /* The rights that Python frames by BPF take give kernel frames, too. They were said. */

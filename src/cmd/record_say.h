@@ -10,6 +10,9 @@
 void record_say_source(const struct recorder *recorder,
 		       const struct record_setup *setup, const char *command,
 		       int verbose);
+/* That so many samples a second may be too many. */
+void record_say_rate(const struct recorder *recorder,
+		     const struct record_setup *setup);
 /* Why there are no kernel frames. refusal: as recorder_refusal() has it. */
 void record_say_user_only(const struct source_refusal *refusal);
 /*

@@ -221,11 +221,13 @@ static void put_profiles(struct speedscope *s)
 	json_end(&s->json, ']');
 }
 
-static void put_file(struct speedscope *s)
+/* Its name says what a line of a frame is, for kaa import: without that it is the def's. */
+static void put_file(struct speedscope *s, bool with_lines)
 {
 	json_begin(&s->json, '{');
 	json_member_string(&s->json, "$schema", SCHEMA);
-	json_member_string(&s->json, "exporter", "kaa");
+	json_member_string(&s->json, "exporter",
+			   with_lines ? "kaa --lines" : "kaa");
 	json_member_u64(&s->json, "activeProfileIndex", 0);
 	put_frames(s);
 	put_profiles(s);
@@ -244,7 +246,7 @@ struct error *export_speedscope(const struct profile *profile,
 		return error;
 	s.groups = groups;
 	s.stacks = groups->stacks;
-	put_file(&s);
+	put_file(&s, options->stacks.lines);
 	error = json_finish(&s.json);
 	if (!error && (s.failed || s.text.failed))
 		error = error_no_memory();

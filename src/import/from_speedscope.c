@@ -25,9 +25,10 @@ struct speedscope {
 	uint32_t thread;
 	uint32_t event;
 	uint64_t scale;
-	/* As kaa writes it; with the names of events. */
+	/* As kaa writes it; with the names of events; without lines but those of defs. */
 	bool is_kaa;
 	bool has_events;
+	bool has_defs;
 };
 
 bool import_is_speedscope(const struct import_input *input)
@@ -52,11 +53,13 @@ static struct error *read_frames(struct speedscope *s, const json_t *root)
 	if (!s->places)
 		return error_no_memory();
 	json_array_foreach((json_t *)s->frames, i, frame) {
+		uint32_t line = (uint32_t)json_in_number(
+			json_object_get(frame, "line"), 1);
 		struct import_step step = {
 			.name = json_in_text(json_object_get(frame, "name")),
 			.file = json_in_text(json_object_get(frame, "file")),
-			.line = (uint32_t)json_in_number(
-				json_object_get(frame, "line"), 1),
+			.def_line = s->has_defs ? line : 0,
+			.line = s->has_defs ? 0 : line,
 			.kind = IMPORT_GUESS,
 		};
 
@@ -345,13 +348,14 @@ static struct error *read_profile(struct speedscope *s, const json_t *profile)
 	return NULL;
 }
 
-static void see_exporter(struct speedscope *s, const json_t *root,
-			 const json_t *profiles)
+static void see_exporter(struct speedscope *s, const json_t *root)
 {
-	const json_t *first = json_array_get(profiles, 0);
+	const json_t *first =
+		json_array_get(json_object_get(root, "profiles"), 0);
+	const char *exporter = json_in_text(json_object_get(root, "exporter"));
 
-	s->is_kaa = !strcmp(json_in_text(json_object_get(root, "exporter")),
-			    "kaa");
+	s->has_defs = !strcmp(exporter, "kaa");
+	s->is_kaa = s->has_defs || !strcmp(exporter, "kaa --lines");
 	s->has_events = s->is_kaa &&
 			strcmp(json_in_text(json_object_get(first, "name")),
 			       "all threads");
@@ -361,11 +365,12 @@ struct error *import_speedscope(const struct import_input *input,
 				struct import_model *ret)
 {
 	struct speedscope s = { .in = { input->path }, .model = ret };
-	struct error *error = read_frames(&s, input->json);
 	const json_t *profiles =
 		json_in_list(&s.in, input->json, "", "profiles");
+	struct error *error;
 
-	see_exporter(&s, input->json, profiles);
+	see_exporter(&s, input->json);
+	error = read_frames(&s, input->json);
 	for (; !error && !s.in.error && s.number < json_array_size(profiles);
 	     s.number++)
 		error = read_profile(&s, json_array_get(profiles, s.number));

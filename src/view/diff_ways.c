@@ -109,7 +109,8 @@ static void put_rate(const struct diff_screen *s, size_t run,
 	const struct profile_event *event = event_of(s, run);
 	double rate = (double)event->sample_period;
 
-	if (!event->sample_period)
+	/* An importer makes a sample of each stack, whatever the rate was. */
+	if (!event->sample_period || event->is_imported)
 		return;
 	if (!event->is_freq && event->unit != EVENT_NANOSECONDS) {
 		strbuf_printf(out, "one in %" PRIu64,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """`kaa diff` as a user types it; what its numbers are is held in tests/live/test_diff.py."""
+import json
 import re
 
 from harness import answer, compared, flame_data, planted
@@ -60,9 +61,15 @@ def test_recordings_without_a_common_event(kaa, recording, tmp_path):
     found = re.search(r"'(.*?)' has no event '(\S+)' \('(.*?)' has (\S+); '(.*?)' has (\S+)\): (.*)\n$", said)
     assert found and found[1] == found[5] == str(other) and found[3] == str(recording), said
     assert found[2] == found[4] != found[6] == "samples", said
-    way = "what was imported without times can be compared with the like of it alone"
+    way = "what was imported has no other events, and can be compared with the like of it alone"
     assert found[7] == way and kaa("diff", other, recording, status=1).stderr.endswith(f": {way}\n"), said
     assert "no function changed" in kaa("diff", other, other).stdout
+    # py-spy's file has time, which need not be a CPU's.
+    (tmp_path / "spy").write_text(json.dumps({"exporter": "py-spy@0.4.3", "shared": {"frames": [{"name": "f", "file": "x.py", "line": 9}]},
+                                              "profiles": [{"type": "sampled", "name": "Thread 7", "unit": "seconds", "startValue": 0,
+                                                            "endValue": 1, "samples": [[0]], "weights": [1]}]}))
+    kaa("import", "-o", tmp_path / "spy.data", tmp_path / "spy")
+    assert kaa("diff", tmp_path / "spy.data", recording, status=1).stderr.endswith(f": {way}\n")
     for event, option in ("wall-clock", "--mode wall"), ("async-clock", "--async"):
         polled = planted.sampled(kaa, tmp_path / "polled.data", {(("f", "/a/x.py", 1, 2),): 9}, event=event)
         said = kaa("diff", recording, polled, status=1).stderr

@@ -338,6 +338,18 @@ def test_speedscope_of_other_tools(kaa, tmp_path):
     assert functions_of(kaa, back, tid=2) == {"work:9": 20000000, "main:3": 10000000}
 
 
+def test_speedscope_with_defs_alone(kaa, tmp_path):
+    """Without --lines a frame of kaa's has the line of its def, which is not where it called."""
+    path = planted.sampled(kaa, tmp_path / "perf.data", {(("f", "/srv/app.py", 3, 7), ("g", "/srv/app.py", 11, 12)): 4})
+    for words, of_f, of_g in ((), "app.py:3", "app.py:11"), (("--lines",), "app.py:7", "app.py:12"):
+        kaa("export", "-q", "-i", path, "--format", "speedscope", *words, "-o", tmp_path / "s")
+        back = imported(kaa, tmp_path / "s")
+        text = kaa("report", "-i", back).stdout
+        assert re.search(rf"^ *100\.0%  100\.0%  \S*{of_g}$", text, re.M) and ("each stands at its def" in text) == (not words), text
+        callers = kaa("report", "-i", back, "--callers", "g").stdout
+        assert re.search(rf"^ *100\.0% .*\b{of_f}", callers, re.M), callers
+
+
 def test_speedscope_of_py_spy(kaa, tmp_path):
     """What stands in front of its stacks for threads is no function."""
     frames = [{"name": "thread (4243)"}, {"name": "work", "file": "app.py", "line": 9}, {"name": "thread (4242): MainThread"}]

@@ -1344,8 +1344,10 @@ static const struct ways {
 	{ .events = { { .sample_period = 999, .is_freq = true },
 		      { .sample_period = 10000000 } },
 	  .says = "The sampling rates differ: 999 a second before, 100 a second after.\n" },
-	/* One that is not known. */
+	/* One that is not known, or not of a recorder. */
 	{ .events = { { .sample_period = 999, .is_freq = true }, {} } },
+	{ .events = { { .sample_period = 999, .is_freq = true, .is_imported = true },
+		      { .sample_period = 1, .is_imported = true } } },
 };
 
 static void check_ways(const struct ways *w)
@@ -1367,6 +1369,7 @@ static void check_ways(const struct ways *w)
 		event->python_only = w->events[i].python_only;
 		event->sample_period = w->events[i].sample_period;
 		event->is_freq = w->events[i].is_freq;
+		event->is_imported = w->events[i].is_imported;
 		set_command(&m, i, w->commands[i] ? w->commands[i] : "");
 		add(&m, i, 100, line_of(&m, "work", "/srv/x.py", 1, 5, 3));
 	}

@@ -123,12 +123,22 @@ static uint32_t clock_event(const struct profile *profile, uint32_t recording)
 	return PROFILE_NONE;
 }
 
-/* Of a file of another profiler that says how many samples there are, and not of what. */
-static bool is_counted(const struct profile *profile, uint32_t recording)
+/*
+ * From a file of another profiler that says how many samples there are, or how long they
+ * took, and not of what.
+ */
+static bool is_of_others(const struct profile *profile, uint32_t recording)
 {
-	uint32_t event = event_in(profile, recording, "samples");
+	static const char *const names[] = { "samples", "time" };
 
-	return event != PROFILE_NONE && profile->events.data[event].is_imported;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		uint32_t event = event_in(profile, recording, names[i]);
+
+		if (event != PROFILE_NONE &&
+		    profile->events.data[event].is_imported)
+			return true;
+	}
+	return false;
 }
 
 /* What to do where a recording lacks the event of that name. */
@@ -144,11 +154,11 @@ static void put_way_out(const struct profile *profile, uint32_t recording,
 	if (common != PROFILE_NONE)
 		strbuf_printf(out, "choose '--event %s', which all have",
 			      event_name(profile, common));
-	else if (is_counted(profile, recording) ||
+	else if (is_of_others(profile, recording) ||
 		 (other != PROFILE_NONE &&
-		  is_counted(profile, profile->events.data[other].recording))) {
+		  is_of_others(profile, profile->events.data[other].recording))) {
 		strbuf_puts(out,
-			    "what was imported without times can be compared with the like of it alone");
+			    "what was imported has no other events, and can be compared with the like of it alone");
 		return;
 	} else if (other == PROFILE_NONE)
 		strbuf_puts(out, "record them again with the same events");
