@@ -109,6 +109,8 @@ struct walk {
 	unsigned int n_downward;
 	/* A signal frame led to a stack that the copy does not hold. */
 	bool left_copy;
+	/* A frame was left whose caller's stack pointer is the same. */
+	bool stayed;
 };
 
 /* Where the frames of a walk go: into arrays, or into a trace. */
@@ -532,6 +534,20 @@ static bool is_upward(struct walk *walk, uint64_t sp, bool signal_frame)
 	return signal_frame && ++walk->n_downward <= MAX_DOWNWARD;
 }
 
+/*
+ * The return address is in a register, and nothing was pushed: vfork() of the C library,
+ * which is no longer than that. Once, so that no rules go round and round.
+ */
+static bool may_stay(struct walk *walk, const struct cfi_rules *rules,
+		     uint64_t sp)
+{
+	if (rules->reg[UNWIND_RIP].kind != CFI_REGISTER ||
+	    sp != walk->regs.value[UNWIND_RSP] || walk->stayed)
+		return false;
+	walk->stayed = true;
+	return true;
+}
+
 /* After a call only what callees preserve is known. */
 static void enter_caller(struct unwind_regs *regs, uint64_t cfa,
 			 uint64_t return_address)
@@ -682,7 +698,8 @@ static enum unwind_end leave_by_rules(struct walk *walk,
 	    !unwind_reg_known(&caller, UNWIND_RSP))
 		return walk->unread ? unread_end(walk) : UNWIND_NO_CFI;
 	/* Not the CFA: longjmp's has nothing to do with where it goes. */
-	if (!is_upward(walk, caller.value[UNWIND_RSP], rules->signal_frame))
+	if (!is_upward(walk, caller.value[UNWIND_RSP], rules->signal_frame) &&
+	    !may_stay(walk, rules, caller.value[UNWIND_RSP]))
 		return UNWIND_BAD_CFA;
 	walk->regs = caller;
 	return UNWIND_COMPLETE;

@@ -365,6 +365,18 @@ def sleeps(seconds):
             "begun = time.perf_counter()\nnap()\nprint(time.perf_counter() - begun, max(took))\n")
 
 
+def test_a_vfork_has_its_caller(kaa, newest_python, tmp_path):
+    """It waits for the new program, with its return address in a register. (posix_spawn() runs what has a whole path.)"""
+    data = tmp_path / "perf.data"
+    program = ("import subprocess, sys\nif not getattr(subprocess, '_USE_VFORK', False): sys.exit(7)\n"
+               "for i in range(100): subprocess.run(['sleep', '0'])")
+    done = record(kaa, data, "--", newest_python.path, "-c", program, status=None)
+    if done.status == 7:
+        pytest.skip(f"no vfork() in subprocess: {newest_python.id}")
+    stacks = [sample for sample in samples_of(kaa, data) if any(re.fullmatch("_*vfork", symbol) for symbol in sample.symbols)]
+    assert stacks and not [sample for sample in stacks if "[missing native frames]" in sample.symbols], stacks
+
+
 def test_two_recordings_are_compared(kaa, newest_python, tmp_path):
     """A wait that was halved is no noise, and the other way of the time is named."""
     script, told, longest = tmp_path / "nap.py", {}, {}
