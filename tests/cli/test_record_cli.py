@@ -339,7 +339,7 @@ def test_numbers_behind_a_pid(kaa, tmp_path):
 
 
 @pytest.mark.parametrize("words, said", [
-    (["-F", "1000000000"], "-F max"), (["-F", "99", "-c", "7"], "either -c or -F"),
+    (["-F", "1000000000"], "use a lower -F"), (["-F", "99", "-c", "7"], "either -c or -F"),
     (["-C", "x"], "'x' is not a list of CPUs"), (["-C", "1-"], "not a list of CPUs"), (["-k", "sundial"], "unknown clock 'sundial'"),
     (["--python", "magic"], "auto, bpf, "), (["-p", "abc"], "'abc' is not a pid; '"), (["-t", "-3"], "'-3' is not a tid"),
     (["-e", "cpu-clok"], "did you mean 'cpu-clock'?"), (["-e", "page-fault"], "page-faults"),
