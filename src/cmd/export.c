@@ -367,7 +367,7 @@ static const struct option options[] = {
 	INPUT_FILE_OPTIONS(struct export_settings),
 	OPT_GROUP("Output"),
 	OPT_CALL(0, "format", parse_format, "<format>",
-		 "write this format: %s (default: by the name of the file, such as x.speedscope.json, x.pb.gz, x.prof, x.html; else collapsed)",
+		 "write this format: %s (default: by the name of the file, such as x.speedscope.json, x.pb.gz, x.prof, x.html; else collapsed, but for .json, .svg and .gz)",
 		 .values = format_words),
 	OPT_STRING('o', "output", struct export_settings, output, "<file>",
 		   "write to this file (default: standard output)"),

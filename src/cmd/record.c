@@ -253,8 +253,8 @@ static void put_weight(const struct record_setup *setup,
 				(double)setup->options.sampler.frequency);
 	if (each >= 1.5 * wanted)
 		strbuf_printf(out,
-			      "; a sample stands for %.3g ms of CPU time on average, not for %.3g ms, and reports count this time",
-			      each, wanted);
+			      "; a sample stands for %.*f ms of CPU time on average, not for %.*f ms, and reports count this time",
+			      each < 1 ? 3 : 1, each, wanted < 1 ? 3 : 1, wanted);
 }
 
 static void say_busy(const struct record_setup *setup,

@@ -135,7 +135,7 @@ void record_say_rate(const struct recorder *recorder,
 	uint64_t rate = setup->options.sampler.frequency;
 
 	if (rate > MANY_SAMPLES && !recorder_python(recorder)->polls)
-		message_note("%" PRIu64 " samples a second may take more time than the program itself, which each of them stops; -F 9999 is enough for most",
+		message_note("each sample stops the program: at %" PRIu64 " a second they may take more time than it does; -F 9999 is enough for most",
 			     rate);
 }
 

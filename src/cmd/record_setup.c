@@ -311,7 +311,7 @@ static struct error *take_frequency(struct record_setup *setup,
 		sampler->frequency = (uint64_t)max;
 	if (sampler->frequency > (uint64_t)max)
 		return error_create(ERROR_INVALID_ARGUMENT,
-				    "%" PRIu64 " samples a second are more than this machine allows (%" PRId64 "); use a lower -F, such as 9999, or raise kernel.perf_event_max_sample_rate",
+				    "%" PRIu64 " samples a second are more than this machine allows (%" PRId64 "); use a lower -F, or raise kernel.perf_event_max_sample_rate",
 				    sampler->frequency, max);
 	return NULL;
 }

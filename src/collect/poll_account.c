@@ -38,6 +38,26 @@ static bool waited_asleep(const struct poll_account *account,
 	       woken - account->woken >= times;
 }
 
+uint64_t poll_account_goes_on(struct poll_account *account, uint64_t waits,
+			      uint64_t since, uint64_t time)
+{
+	uint64_t most = time;
+
+	if (account->waits_told && account->waits_since == since)
+		most += account->waits_told;
+	account->waits_told = waits < most ? waits : most;
+	account->waits_since = since;
+	return account->waits_told;
+}
+
+void poll_account_drop_waits(struct poll_account *account,
+			     const struct task_run *run)
+{
+	account->awake_wait = account->asleep_wait = 0;
+	account->told.kept_off = run->kept_off;
+	account->waits_told = 0;
+}
+
 /* What was told of too much is taken off, so that it may be less than nothing. */
 static int64_t awake_since(const struct poll_account *account,
 			   const struct task_run *run, uint64_t woken)

@@ -29,6 +29,12 @@ struct poll_account {
 	/* Waits where it ran, and where it had slept, less what samples say of these. */
 	int64_t awake_wait;
 	int64_t asleep_wait;
+	/*
+	 * Of the wait in which the last sample was taken: when the thread last ran before
+	 * it, task_sched.looked, and how long it was taken to be; 0: it did not wait.
+	 */
+	uint64_t waits_since;
+	uint64_t waits_told;
 };
 
 /* From here on it counts. */
@@ -38,6 +44,12 @@ uint64_t poll_account_woken(uint64_t sleeps, bool sleeps_now);
 /* So long it was awake since the tick of its last sample. */
 uint64_t poll_account_awake(const struct poll_account *account,
 			    const struct task_run *run, uint64_t woken);
+/*
+ * It waits since then for a CPU, for so long at most; 0: it does not. Returns how long that
+ * is taken to be: all `time` since the last sample, and what was told of the same wait.
+ */
+uint64_t poll_account_goes_on(struct poll_account *account, uint64_t waits,
+			      uint64_t since, uint64_t time);
 /*
  * A sample that shows it asleep, or awake, stands for so much of `time`, which is all
  * since the last one, and for what is owed to it. run: up to the sample, with a wait that
@@ -49,6 +61,9 @@ uint64_t poll_account_divide(struct poll_account *account,
 /* A sample stands for all of the time; the account goes on from there. */
 void poll_account_pass(struct poll_account *account, const struct task_run *run,
 		       uint64_t woken);
+/* Nobody is told how long it waited up to there. run: without a wait that goes on. */
+void poll_account_drop_waits(struct poll_account *account,
+			     const struct task_run *run);
 /*
  * How much of a sample's period it is to say that the thread waits for a CPU. The moment
  * alone would say it too often: one that runs when the poller comes late has no sample. So

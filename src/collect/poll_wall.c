@@ -270,8 +270,9 @@ static bool sleeps_on(struct poll_wall *wall,
 
 struct sample_at_hand {
 	struct task_run run;
-	/* For how long it has waited for a CPU, and still does. */
+	/* For how long it has waited for a CPU, and still does; when it last ran before that. */
 	uint64_t waits;
+	uint64_t waits_since;
 	bool sleeps;
 	bool has_gil;
 };
@@ -338,7 +339,8 @@ static void note_sample(struct poll_wall *wall,
 	thread->had_tasks = parts->tasks.count;
 
 	/* What it still waits for is counted when that is over. */
-	run.kept_off += sample->waits < time ? sample->waits : time;
+	run.kept_off += poll_account_goes_on(account, sample->waits,
+					     sample->waits_since, time);
 	period = sample_period(wall, thread, &run, sample->sleeps);
 	parts->until = wall->tick;
 	if (sample->has_gil)
@@ -351,7 +353,7 @@ static void note_sample(struct poll_wall *wall,
 						       time, period),
 				   .sleeps = sample->sleeps });
 	else
-		account->awake_wait = account->asleep_wait = 0;
+		poll_account_drop_waits(account, &sample->run);
 	thread->late_told = wall->late;
 	/* Half of what the first sample stands for lies behind it. */
 	thread->told = wall->tick + thread->unseen / 2;
@@ -383,6 +385,7 @@ static enum poll_try try_sample(struct poll_wall *wall,
 	if (result != POLL_TRY_DONE)
 		return result;
 	sample.waits = waits_now(&reader->hold, held);
+	sample.waits_since = reader->hold.sched.looked;
 	note_sample(wall, process, thread, &sample);
 	if (sample.sleeps &&
 	    (!reader->native.known ||

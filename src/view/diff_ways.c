@@ -109,8 +109,9 @@ static void put_rate(const struct diff_screen *s, size_t run,
 	const struct profile_event *event = event_of(s, run);
 	double rate = (double)event->sample_period;
 
-	/* An importer makes a sample of each stack, whatever the rate was. */
-	if (!event->sample_period || event->is_imported)
+	/* Most files that are imported do not say what it was: each of their samples counts. */
+	if (!event->sample_period ||
+	    (event->is_imported && event->sample_period == 1))
 		return;
 	if (!event->is_freq && event->unit != EVENT_NANOSECONDS) {
 		strbuf_printf(out, "one in %" PRIu64,
@@ -250,7 +251,7 @@ static void put_lengths(struct diff_screen *s)
 
 /* --- A busy machine ------------------------------------------------------- */
 
-/* From here on of the time, %, a side's threads waited for a processor. */
+/* From here on of the time, %, a side waited for a processor. */
 #define BUSY_SHARE 20.0
 
 /* First threads that had so much of a side's CPU time are the program. */
@@ -262,23 +263,20 @@ struct side_time {
 	uint64_t kept_off;
 	/* Of all threads. */
 	uint64_t all;
+	bool is_polled;
 };
 
-/* Of the command's first thread, which has the first sample. */
+/* Of the command's first thread: of a process that none of the others has started. */
 static uint64_t ran_of_first(const struct profile *p, uint32_t event)
 {
-	const struct profile_task *first = NULL;
 	uint64_t ran = 0;
 
 	for (size_t i = 0; i < p->samples.rows; i++) {
-		const struct profile_task *task;
+		uint32_t id = p->samples.task[i];
+		const struct profile_task *task = profile_task(p, id);
 
-		if (p->samples.event[i] != event)
-			continue;
-		task = profile_task(p, p->samples.task[i]);
-		if (!first)
-			first = task;
-		if (task->pid == first->pid && task->tid == first->tid)
+		if (p->samples.event[i] == event && task->pid == task->tid &&
+		    !profile_task_parent(p, id))
 			ran += p->samples.period[i];
 	}
 	return ran;
@@ -305,13 +303,14 @@ static bool time_of_side(const struct diff_screen *s, bool is_after,
 		    event->unit != EVENT_NANOSECONDS)
 			return false;
 		ret->all += all;
+		ret->is_polled = event->is_polled;
 		ret->ran += event->is_polled ?
 				    all :
 				    ran_of_first(s->profile,
 						 s->diff->runs.data[i].event);
 		ret->kept_off += kept_off;
 	}
-	return ret->kept_off;
+	return ret->kept_off && ret->ran;
 }
 
 static double busy_share(const struct side_time *side)
@@ -328,15 +327,18 @@ static bool is_of_first(const struct side_time *side)
 static void put_busy(struct diff_screen *s)
 {
 	struct side_time before = {}, after = {};
+	bool of_first;
 
 	if (!time_of_side(s, false, &before) || !time_of_side(s, true, &after) ||
 	    (busy_share(&before) < BUSY_SHARE && busy_share(&after) < BUSY_SHARE))
 		return;
+	of_first = is_of_first(&before) || is_of_first(&after);
+	/* Of one side it would be all threads. */
+	if (of_first && before.is_polled != after.is_polled)
+		return;
 	strbuf_printf(&s->text,
 		      "Of the time %s could have run, it had no processor for %.0f %% before, %.0f %% after:\n",
-		      is_of_first(&before) || is_of_first(&after) ?
-			      "its first thread" :
-			      "it",
+		      of_first ? "its first thread" : "it",
 		      busy_share(&before), busy_share(&after));
 	strbuf_puts(&s->text,
 		    "on a busy machine the same work may take more or less CPU time.\n");

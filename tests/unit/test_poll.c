@@ -1000,6 +1000,36 @@ static void test_a_wait_that_was_shorter(void **state)
 	assert_int_equal(account.behind, 0);
 }
 
+/* The kernel counts a wait when it is over. Until then several samples may be taken in it. */
+static void test_a_wait_that_goes_on(void **state)
+{
+	struct poll_account account = {};
+	struct task_run run = run_of(0, 0, 5);
+
+	(void)state;
+	poll_account_begin(&account, &run);
+	for (uint64_t waits = 100; waits <= 120; waits += 10) {
+		uint64_t time = waits == 100 ? 100 : 10;
+
+		run = run_of(0, 0, 5);
+		run.kept_off += poll_account_goes_on(&account, waits * MS, 7, time * MS);
+		assert_int_equal(poll_account_divide(&account, &run, 0, false, time * MS),
+				 time * MS);
+		assert_int_equal(poll_account_wait(&account, false, time * MS, true),
+				 time * MS);
+	}
+	assert_int_equal(account.owed_asleep, 0);
+	/* Another one: it cannot be longer than there were no samples. */
+	assert_int_equal(poll_account_goes_on(&account, 50 * MS, 8, 20 * MS), 20 * MS);
+	/* Nobody is told, so that nothing is taken off. */
+	run = run_of(3, 90, 7);
+	poll_account_drop_waits(&account, &run);
+	assert_int_equal(poll_account_goes_on(&account, 60 * MS, 8, 20 * MS), 20 * MS);
+	run = run_of(3, 102, 8);
+	poll_account_pass(&account, &run, 0);
+	assert_int_equal(account.awake_wait, 12 * (int64_t)MS);
+}
+
 /* A long sample says both, as the kernel has it, but for parts that are too small to tell. */
 static void test_a_long_sample_is_divided(void **state)
 {
@@ -1464,6 +1494,7 @@ int main(void)
 		cmocka_unit_test(test_a_sleep_goes_on_after_a_stop),
 		cmocka_unit_test(test_a_wait_when_a_sleep_is_over),
 		cmocka_unit_test(test_a_wait_that_was_shorter),
+		cmocka_unit_test(test_a_wait_that_goes_on),
 		cmocka_unit_test(test_a_long_sample_is_divided),
 		cmocka_unit_test(test_what_runs_behind_the_tick),
 		cmocka_unit_test(test_late_ticks_of_a_thread_that_ran),
