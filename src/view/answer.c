@@ -12,11 +12,11 @@
 #include "base/plural.h"
 #include "base/python_command.h"
 #include "profile/frame_line.h"
-#include "profile/library_files.h"
 #include "profile/sample_faults.h"
 #include "view/answer_screen.h"
 #include "view/fault_text.h"
 #include "view/fit.h"
+#include "view/library_time.h"
 #include "view/nameless_text.h"
 #include "view/own_command.h"
 #include "view/own_name.h"
@@ -75,10 +75,7 @@ enum {
 	FEW_SAMPLES = 100,
 	/* Less is missing from every recording. */
 	MISSED_TICKS = 128,
-	/* Percent: who has less of it is not asked for, and what hides it. */
-	OWN_FILE_MIN = 5,
-	LIBRARIES_MIN = 50,
-	/* Of a function that is not the hottest one. */
+	/* Percent, of a function that is not the hottest one. */
 	NEXT_SOURCE_MIN = 10,
 };
 
@@ -814,30 +811,17 @@ static void put_libraries(struct answer *a, uint64_t period)
 	own_command_puts(&a->text, text.data);
 }
 
-/* Who looks for a line to change finds others' here, and something is to be seen of it. */
 static struct error *note_libraries(struct answer *a)
 {
-	_cleanup_free_ bool *libraries = NULL;
-	uint64_t theirs = 0, own = 0;
+	uint64_t theirs;
 	struct error *error;
 
 	if (a->options->without_libraries || a->options->is_live)
 		return NULL;
-	error = library_files_find(a->profile, &libraries);
-	if (error)
-		return error;
-	vec_for_each(file, &a->own->files) {
-		if (!file->is_python || file->file == PROFILE_NONE)
-			continue;
-		if (libraries[file->file])
-			theirs += file->own.period;
-		else if (file->total.period > own)
-			own = file->total.period;
-	}
-	if (answer_share(a, theirs) >= LIBRARIES_MIN &&
-	    answer_share(a, own) >= OWN_FILE_MIN)
+	error = library_time_find(a->profile, a->own, &theirs);
+	if (!error && theirs)
 		put_libraries(a, theirs);
-	return NULL;
+	return error;
 }
 
 /* --- what stands below the functions and lines --- */

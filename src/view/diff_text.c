@@ -13,6 +13,8 @@
 #include "view/diff_screen.h"
 #include "view/event_words.h"
 #include "view/fit.h"
+#include "view/library_time.h"
+#include "view/own_name.h"
 #include "view/printable.h"
 #include "view/text.h"
 
@@ -442,8 +444,26 @@ static void put_machines(struct diff_screen *s)
 	strbuf_puts(&s->text, " after\n");
 }
 
-static void put_notes(struct diff_screen *s)
+/* Of either side: what changed may be theirs, and the program's own part in it small. */
+static struct error *put_libraries(struct diff_screen *s)
 {
+	struct error *error = NULL;
+	uint64_t theirs = 0;
+
+	for (size_t i = 0; !error && !theirs && i < s->diff->runs.count &&
+			   !s->options->without_libraries; i++)
+		error = library_time_find(s->profile, s->diff->runs.data[i].own,
+					  &theirs);
+	if (theirs)
+		strbuf_printf(&s->text,
+			      "Most%s is in libraries: --no-libraries counts it for your own functions that call them.\n",
+			      own_name_of_the_time(event_of(s)));
+	return error;
+}
+
+static struct error *put_notes(struct diff_screen *s)
+{
+	struct error *error;
 	size_t before;
 
 	strbuf_putc(&s->text, '\n');
@@ -463,10 +483,12 @@ static void put_notes(struct diff_screen *s)
 		strbuf_puts(&s->text,
 			    "Before 3.11 names are not qualified: methods of one name are told apart by line.\n");
 	put_events(s);
+	error = put_libraries(s);
 	if (s->options->source_notes)
 		s->options->source_notes(s->options->source_arg, &s->text);
 	if (s->text.len == before)
 		strbuf_truncate(&s->text, before - 1);
+	return error;
 }
 
 /* --- All ---------------------------------------------------------------- */
@@ -485,8 +507,9 @@ static struct error *put_screen(struct diff_screen *s)
 	put_sides(s);
 	diff_put_functions(s);
 	diff_put_lines(s);
-	put_notes(s);
-	error = strbuf_error(&s->word);
+	error = put_notes(s);
+	if (!error)
+		error = strbuf_error(&s->word);
 	return error ? error : strbuf_error(&s->text);
 }
 
@@ -558,10 +581,11 @@ struct error *diff_text_notes(const struct profile *profile,
 		look_at(&s, &diff->lines);
 		put_answer(&s);
 		put_sides(&s);
-		put_notes(&s);
+		error = put_notes(&s);
 		strbuf_append(out, s.text.data, s.text.len);
-		error = strbuf_error(&s.word);
 	}
+	if (!error)
+		error = strbuf_error(&s.word);
 	if (!error)
 		error = strbuf_error(&s.text);
 	screen_deinit(&s);

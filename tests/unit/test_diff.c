@@ -1390,6 +1390,37 @@ static void check_ways(const struct ways *w)
 	model_deinit(&m);
 }
 
+/* ms of own and of library code on each side. */
+static void check_libraries(uint32_t own, uint32_t theirs, bool says)
+{
+	struct own_diff *diff;
+	struct model m;
+	char *text;
+
+	init(&m, 2);
+	for (uint16_t i = 0; i < 2; i++) {
+		add(&m, i, own, line_of(&m, "work", "/srv/x.py", 1, 5, 3));
+		add(&m, i, theirs,
+		    line_of(&m, "encode", "/usr/lib/python3.11/json/encoder.py", 1, 5, 3));
+	}
+	diff = diff_of(&m, 1, 1, OWN_DIFF_BY_TIME);
+	text = screen(&m, diff, 80, OWN_DIFF_BY_TIME);
+	assert_int_equal(!!strstr(text, "\nMost of the time is in libraries: --no-libraries counts it"),
+			 says);
+	free(text);
+	own_diff_destroy(diff);
+	model_deinit(&m);
+}
+
+static void test_libraries_are_told_of(void **state)
+{
+	(void)state;
+	check_libraries(400, 600, true);
+	check_libraries(600, 400, false);
+	/* Nothing of the program's own would be seen. */
+	check_libraries(10, 600, false);
+}
+
 /*
  * CPU time, ms, of each side's first thread and how long it waited for a CPU; and of
  * another one.
@@ -1619,6 +1650,7 @@ int main(void)
 		cmocka_unit_test(test_what_may_be_real),
 		cmocka_unit_test(test_a_cause_of_nothing),
 		cmocka_unit_test(test_a_total_that_may_be_real),
+		cmocka_unit_test(test_libraries_are_told_of),
 		cmocka_unit_test(test_a_busy_machine),
 		cmocka_unit_test(test_cpu_time_without_samples),
 		cmocka_unit_test(test_recordings_that_are_not_as_long),
