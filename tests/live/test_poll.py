@@ -77,8 +77,8 @@ def test_periods_are_cpu_time(kaa, python, scripts, tmp_path):
     assert given > 0.3 * ran, message
 
 
-# Kaa, its parent, gets no CPU from the middle to the end of it. Its child prints the CPU time of both: of the one that
-# ended as the kernel counts it, to 10 ms, and its own, to the print.
+# Kaa, its parent, gets no CPU from the middle to the end of it. Its child prints the CPU time of the one that ended as the
+# kernel counts it, to 10 ms, and its own, to the print, which is the longer the slower the machine is.
 KEEPS_KAA_OFF = """
 import os, signal, time
 while time.process_time() < 0.5: pass
@@ -90,7 +90,7 @@ if not os.fork():
             time.sleep(0.01)
             fields = open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()
         ended = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-        os.write(1, b"%f" % (ended + time.process_time()))
+        os.write(1, b"%f %f" % (ended, time.process_time()))
     finally:
         os.kill(kaa, signal.SIGCONT)
     os._exit(0)
@@ -104,9 +104,10 @@ def test_what_ran_at_the_end_is_counted(kaa, python, tmp_path):
     data = tmp_path / "perf.data"
     kaa = python.kaa(kaa)
     result = kaa("record", "--python=poll", "-F", "999", "-o", data, "--", python.path, "-c", KEEPS_KAA_OFF)
-    ran, all_of_it, missing = float(result.stdout), seconds_in(data, "CPU time in us"), without_samples(data)
-    # What the child runs after the print.
-    assert ran - 0.05 <= all_of_it <= ran + 0.2, (ran, all_of_it, result.stderr)
+    ended, child = map(float, result.stdout.split())
+    all_of_it, missing = seconds_in(data, "CPU time in us"), without_samples(data)
+    # Kaa may not come to see the child, which runs on for a moment after the print.
+    assert ended - 0.05 <= all_of_it <= ended + child + 0.2, (ended, child, all_of_it, result.stderr)
     assert missing > 0.9, (missing, result.stderr)
     assert re.search(r"[0-9.]+ s of [0-9.]+ s of CPU time have no samples", result.stderr), result.stderr
 
