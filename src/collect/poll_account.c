@@ -7,6 +7,13 @@ enum {
 	PARTS = 16,
 };
 
+static uint64_t at_most(int64_t value, uint64_t most)
+{
+	if (value <= 0)
+		return 0;
+	return (uint64_t)value < most ? (uint64_t)value : most;
+}
+
 void poll_account_begin(struct poll_account *account, const struct task_run *run)
 {
 	account->told = *run;
@@ -72,9 +79,7 @@ static int64_t awake_since(const struct poll_account *account,
 uint64_t poll_account_awake(const struct poll_account *account,
 			    const struct task_run *run, uint64_t woken)
 {
-	int64_t awake = awake_since(account, run, woken);
-
-	return awake > 0 ? (uint64_t)awake : 0;
+	return at_most(awake_since(account, run, woken), UINT64_MAX);
 }
 
 void poll_account_pass(struct poll_account *account, const struct task_run *run,
@@ -93,11 +98,10 @@ uint64_t poll_account_divide(struct poll_account *account,
 			     bool sleeps, uint64_t time)
 {
 	int64_t awake = awake_since(account, run, woken);
-	uint64_t now = poll_account_awake(account, run, woken);
+	uint64_t now = at_most(awake, time);
 	uint64_t *mine = sleeps ? &account->owed_asleep : &account->owed_awake;
 	uint64_t period;
 
-	now = now < time ? now : time;
 	account->behind = awake - (int64_t)now;
 	account->owed_awake += now;
 	account->owed_asleep += time - now;
@@ -110,11 +114,8 @@ uint64_t poll_account_divide(struct poll_account *account,
 /* A part that is smaller than that is not told: the next sample has it. */
 static uint64_t divide(int64_t waited, uint64_t period)
 {
-	uint64_t least = period / PARTS, wait;
+	uint64_t least = period / PARTS, wait = at_most(waited, period);
 
-	if (waited <= 0)
-		return 0;
-	wait = (uint64_t)waited < period ? (uint64_t)waited : period;
 	if (wait < least)
 		return 0;
 	return period - wait < least ? period : wait;

@@ -59,28 +59,34 @@ const struct sources_file *sources_find(struct sources *sources,
 	return get_file(sources, path);
 }
 
-void sources_put_line(struct sources *sources, const char *path, uint32_t line,
-		      struct strbuf *out)
+static void put_line(struct sources_file *file, uint32_t line,
+		     struct strbuf *out)
 {
-	struct sources_file *file = get_file(sources, path);
 	const char *text;
 	size_t n;
 
-	if (!file)
-		return;
 	if (line > file->source.starts.count && line > file->missing)
 		file->missing = line;
 	text = source_line(&file->source, line, &n);
 	strbuf_append(out, text, n);
 }
 
+void sources_put_line(struct sources *sources, const char *path, uint32_t line,
+		      struct strbuf *out)
+{
+	struct sources_file *file = get_file(sources, path);
+
+	if (file)
+		put_line(file, line, out);
+}
+
 void sources_answer_line(void *sources, const char *path, uint32_t line,
 			 struct strbuf *out)
 {
-	const struct sources_file *file = get_file(sources, path);
+	struct sources_file *file = get_file(sources, path);
 
 	if (file && file->proof != SOURCE_OTHER)
-		sources_put_line(sources, path, line, out);
+		put_line(file, line, out);
 }
 
 bool sources_has_changed(const struct sources *sources,

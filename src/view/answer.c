@@ -12,6 +12,7 @@
 #include "base/plural.h"
 #include "base/python_command.h"
 #include "profile/frame_line.h"
+#include "profile/library_files.h"
 #include "profile/sample_faults.h"
 #include "view/answer_screen.h"
 #include "view/fault_text.h"
@@ -813,15 +814,19 @@ static void put_libraries(struct answer *a, uint64_t period)
 
 static struct error *note_libraries(struct answer *a)
 {
+	_cleanup_free_ bool *libraries = NULL;
 	uint64_t theirs;
 	struct error *error;
 
 	if (a->options->without_libraries || a->options->is_live)
 		return NULL;
-	error = library_time_find(a->profile, a->own, &theirs);
-	if (!error && theirs)
+	error = library_files_find(a->profile, &libraries);
+	if (error)
+		return error;
+	theirs = library_time(libraries, a->own);
+	if (theirs)
 		put_libraries(a, theirs);
-	return error;
+	return NULL;
 }
 
 /* --- what stands below the functions and lines --- */

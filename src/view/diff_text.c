@@ -9,6 +9,7 @@
 
 #include "base/plural.h"
 #include "profile/installed_path.h"
+#include "profile/library_files.h"
 #include "view/answer.h"
 #include "view/diff_screen.h"
 #include "view/event_words.h"
@@ -447,18 +448,22 @@ static void put_machines(struct diff_screen *s)
 /* Of either side: what changed may be theirs, and the program's own part in it small. */
 static struct error *put_libraries(struct diff_screen *s)
 {
-	struct error *error = NULL;
+	_cleanup_free_ bool *libraries = NULL;
+	struct error *error;
 	uint64_t theirs = 0;
 
-	for (size_t i = 0; !error && !theirs && i < s->diff->runs.count &&
-			   !s->options->without_libraries; i++)
-		error = library_time_find(s->profile, s->diff->runs.data[i].own,
-					  &theirs);
+	if (s->options->without_libraries)
+		return NULL;
+	error = library_files_find(s->profile, &libraries);
+	if (error)
+		return error;
+	for (size_t i = 0; !theirs && i < s->diff->runs.count; i++)
+		theirs = library_time(libraries, s->diff->runs.data[i].own);
 	if (theirs)
 		strbuf_printf(&s->text,
 			      "Most%s is in libraries: --no-libraries counts it for your own functions that call them.\n",
 			      own_name_of_the_time(event_of(s)));
-	return error;
+	return NULL;
 }
 
 static struct error *put_notes(struct diff_screen *s)

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "view/library_time.h"
 
-#include "base/cleanup.h"
-#include "profile/library_files.h"
-
 enum {
 	/* Percent: who has less of it is not asked for, and what hides it. */
 	OWN_FILE_MIN = 5,
@@ -15,16 +12,10 @@ static bool is_share(const struct own_time *own, uint64_t period, double percent
 	return period && 100.0 * (double)period >= percent * (double)own->all.period;
 }
 
-struct error *library_time_find(const struct profile *profile,
-				const struct own_time *own, uint64_t *ret)
+uint64_t library_time(const bool *libraries, const struct own_time *own)
 {
-	_cleanup_free_ bool *libraries = NULL;
 	uint64_t theirs = 0, mine = 0;
-	struct error *error = library_files_find(profile, &libraries);
 
-	*ret = 0;
-	if (error)
-		return error;
 	vec_for_each(file, &own->files) {
 		if (!file->is_python || file->file == PROFILE_NONE)
 			continue;
@@ -33,7 +24,8 @@ struct error *library_time_find(const struct profile *profile,
 		else if (file->total.period > mine)
 			mine = file->total.period;
 	}
-	if (is_share(own, theirs, LIBRARIES_MIN) && is_share(own, mine, OWN_FILE_MIN))
-		*ret = theirs;
-	return NULL;
+	return is_share(own, theirs, LIBRARIES_MIN) &&
+			       is_share(own, mine, OWN_FILE_MIN) ?
+		       theirs :
+		       0;
 }

@@ -5,14 +5,13 @@
 
 #include <stdint.h>
 
-#include "base/error.h"
 #include "profile/own_time.h"
 
 /*
- * The own time of Python code in libraries, if that is most of it and the program's own
- * files are seen in it, too; else 0: --no-libraries would say little more.
+ * The own time of Python code in libraries (library_files_find()), if that is most of it
+ * and the program's own files are seen in it, too; else 0: --no-libraries would say little
+ * more.
  */
-struct error *library_time_find(const struct profile *profile,
-				const struct own_time *own, uint64_t *ret);
+uint64_t library_time(const bool *libraries, const struct own_time *own);
 
 #endif

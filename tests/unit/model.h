@@ -52,9 +52,10 @@ static inline uint32_t model_string(struct model *m, const char *s)
 	return id;
 }
 
-static inline uint32_t model_task(struct model *m, int tid, const char *comm)
+static inline uint32_t model_thread(struct model *m, int pid, int tid,
+				    const char *comm)
 {
-	struct profile_task task = { .pid = 100,
+	struct profile_task task = { .pid = pid,
 				     .name = PROFILE_NONE,
 				     .tid = tid,
 				     .comm = model_string(m, comm) };
@@ -64,17 +65,18 @@ static inline uint32_t model_task(struct model *m, int tid, const char *comm)
 	return id;
 }
 
+static inline uint32_t model_task(struct model *m, int tid, const char *comm)
+{
+	return model_thread(m, 100, tid, comm);
+}
+
 static inline uint32_t model_process(struct model *m, int pid, const char *comm)
 {
-	struct profile_task task = { .pid = pid,
-				     .tid = pid,
-				     .comm = model_string(m, comm),
-				     .name = PROFILE_NONE };
-	uint32_t id;
-
-	model_check(profile_intern_task(m->profile, &task, &id));
-	return id;
+	return model_thread(m, pid, pid, comm);
 }
+
+/* The outermost frame of a worker of multiprocessing. */
+#define MODEL_WORKER "py:py::BaseProcess._bootstrap:/usr/lib/python3.11/multiprocessing/process.py@300 "
 
 /* A process that another one has forked. */
 static inline uint32_t model_child(struct model *m, int pid, const char *comm, int parent)

@@ -1306,8 +1306,6 @@ static void test_a_program_of_its_own_has_no_script(void **state)
 	model_deinit(&m);
 }
 
-#define BOOTSTRAP "py:py::BaseProcess._bootstrap:/usr/lib/python3.11/multiprocessing/process.py@300 "
-
 static void test_workers_are_told_from_their_parent(void **state)
 {
 	struct model m;
@@ -1317,12 +1315,12 @@ static void test_workers_are_told_from_their_parent(void **state)
 	m.task = model_process(&m, 100, "python3");
 	model_sample(&m, 300000000, MAIN " I:eval " F "@3");
 	m.task = model_child(&m, 101, "python3", 100);
-	model_sample(&m, 200000000, MAIN " I:eval " BOOTSTRAP F "@3");
+	model_sample(&m, 200000000, MAIN " I:eval " MODEL_WORKER F "@3");
 	/* Started by spawn, so it has no script itself; one whose parent has no samples. */
 	m.task = model_child(&m, 102, "python3", 100);
-	model_sample(&m, 150000000, BOOTSTRAP F "@3");
+	model_sample(&m, 150000000, MODEL_WORKER F "@3");
 	m.task = model_child(&m, 103, "python3", 99);
-	model_sample(&m, 130000000, BOOTSTRAP F "@3");
+	model_sample(&m, 130000000, MODEL_WORKER F "@3");
 	/* Another script, a shell, and what that starts. */
 	m.task = model_child(&m, 104, "python3", 100);
 	model_sample(&m, 100000000, "py:py::<module>:/srv/serve.py@3");
@@ -1371,7 +1369,7 @@ static void test_children_that_are_alike_are_one_row(void **state)
 	m.task = model_child(&m, 301, "python3", 100);
 	model_sample(&m, 140000000, "py:py::<module>:/srv/serve.py@3");
 	m.task = model_child(&m, 302, "python3", 100);
-	model_sample(&m, 120000000, MAIN " I:eval " BOOTSTRAP F "@3");
+	model_sample(&m, 120000000, MAIN " I:eval " MODEL_WORKER F "@3");
 	m.task = model_child(&m, 303, "other", 100);
 	model_sample(&m, 90000000, MAIN " I:eval " F "@3");
 	assert_screen_says(&m, 100, "\n total          process  name\n"

@@ -682,7 +682,15 @@ static void test_what_was_ending_has_no_number(void **state)
 	model_deinit(&m);
 }
 
-#define WORKER "py:py::BaseProcess._bootstrap:/usr/lib/python3.11/multiprocessing/process.py@300 "
+static void check_lines(struct own_rows *rows, const char *const *lines, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		char *text = text_of(rows, i, 80);
+
+		assert_string_equal(text, lines[i]);
+		free(text);
+	}
+}
 
 /* As in the report: who runs which script, and for whom. */
 static void test_what_processes_are(void **state)
@@ -695,24 +703,19 @@ static void test_what_processes_are(void **state)
 	};
 	_cleanup_own_rows_ struct own_rows *rows = NULL;
 	struct model m;
-	char *text;
 
 	(void)state;
 	init(&m);
 	model_sample(&m, 50, MAIN " I:eval " F "@3");
 	m.task = model_child(&m, 101, "python3", 100);
-	model_sample(&m, 30, WORKER F "@3");
+	model_sample(&m, 30, MODEL_WORKER F "@3");
 	m.task = model_child(&m, 102, "python3", 100);
 	model_sample(&m, 15, "py:py::<module>:<string>@1");
 	m.task = model_task(&m, 103, "Thread-1");
 	model_sample(&m, 5, F "@3");
 	rows = rows_of(&m);
 	show(rows, OWN_THREADS, false);
-	for (uint32_t i = 0; i < 4; i++) {
-		text = text_of(rows, i, 80);
-		assert_string_equal(text, lines[i]);
-		free(text);
-	}
+	check_lines(rows, lines, 4);
 	model_deinit(&m);
 }
 
@@ -725,7 +728,6 @@ static void test_tasks_of_asyncio(void **state)
 	_cleanup_strbuf_ struct strbuf title = STRBUF_INIT;
 	struct zoom task;
 	struct model m;
-	char *text;
 
 	(void)state;
 	init(&m);
@@ -736,11 +738,7 @@ static void test_tasks_of_asyncio(void **state)
 	model_task_sample(&m, 5, "task", F "@3");
 	rows = rows_of(&m);
 	show(rows, OWN_THREADS, false);
-	for (uint32_t i = 0; i < 3; i++) {
-		text = text_of(rows, i, 80);
-		assert_string_equal(text, lines[i]);
-		free(text);
-	}
+	check_lines(rows, lines, 3);
 	browser_select(&rows->browser, 0);
 	assert_true(own_selected_thread(rows, &task));
 	zoom(rows, task);
